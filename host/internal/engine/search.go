@@ -1,0 +1,452 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/search"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// RecallTool is the tool by which a model gets back what was removed; agents put their own words before its name. Its
+// calls and results are not searched.
+const RecallTool = "thresh_recall"
+
+func recalls(tool string) bool { return strings.HasSuffix(tool, RecallTool) }
+
+// Search finds passages of what was added to the session and was no longer sent as it was added in the last prepared
+// request; before the first, of what is no longer in the history. The best comes first. The error wraps
+// [search.ErrQuery] for a query that says nothing, and [ErrNotStored] if the host keeps no sessions.
+func (s *Session) Search(ctx context.Context, q search.Query) ([]search.Passage, error) {
+	words, err := q.Parse()
+	if err != nil {
+		return nil, err
+	}
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return nil, err
+	}
+	if s.stored == nil {
+		return nil, fmt.Errorf("search session %q: %w", s.key.ID, ErrNotStored)
+	}
+	if _, err := s.Refresh(ctx, nil); err != nil {
+		return nil, err
+	}
+	sent, until := s.sending()
+	one := searched{key: s.key, until: until, sent: sent}
+	f := finder{in: s.stored.store, tools: s.taxonomyNow(), counter: s.currentCounter(), words: words}
+	found, err := f.find(ctx, []searched{one})
+	if err != nil {
+		return nil, s.storeError(err)
+	}
+	out := make([]search.Passage, len(found))
+	for i, p := range found {
+		out[i] = p.Passage
+	}
+	return out, nil
+}
+
+// sending returns the entries that the model has or gets next, and the revision of the log that they are of.
+func (s *Session) sending() (sent []*history.Entry, until uint64) {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	s.mu.Lock()
+	view, viewed := s.last, s.viewed
+	s.mu.Unlock()
+	now := s.history.Snapshot().Entries
+	if !viewed {
+		return now, s.stored.at.Revision
+	}
+	mark := view.Mark()
+	before := len(s.history.SnapshotAt(&mark).Entries)
+	return slices.Concat(view.Entries, now[before:]), s.stored.at.Revision
+}
+
+func (s *Session) taxonomyNow() *tools.Taxonomy {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.taxonomy
+}
+
+// Lines returns the lines from first to last, from 1, of a block as it was added: what is around a passage. The error
+// wraps [ErrNotRecorded] if there is no such block, and [ErrNotStored] if the host keeps no sessions.
+func (s *Session) Lines(ctx context.Context, entry string, block, first, last int) (search.Passage, error) {
+	if s.stored == nil {
+		return search.Passage{}, fmt.Errorf("session %q: %w", s.key.ID, ErrNotStored)
+	}
+	return RecordedLines(ctx, s.stored.store, s.key, s.taxonomyNow(), entry, block, first, last)
+}
+
+// Found is a passage of a session.
+type Found struct {
+	Key store.Key
+	search.Passage
+}
+
+// SearchRecorded searches all that was added to sessions of a store, removed or not, without a host. The error wraps
+// [search.ErrQuery] for a query that says nothing.
+func SearchRecorded(ctx context.Context, in store.Store, keys []store.Key, t *tools.Taxonomy, q search.Query) (
+	[]Found, error) {
+	all := make([]searched, len(keys))
+	for i, key := range keys {
+		all[i] = searched{key: key}
+	}
+	return searchRecorded(ctx, in, all, t, q)
+}
+
+// SearchRemoved is [Session.Search] for a session of a store, without a host: what is no longer in its history as it was
+// added is searched.
+func SearchRemoved(ctx context.Context, in store.Store, key store.Key, t *tools.Taxonomy, q search.Query) (
+	[]search.Passage, error) {
+	one := searched{key: key}
+	var err error
+	if one.sent, one.until, err = present(ctx, in, key); err != nil {
+		return nil, err
+	}
+	found, err := searchRecorded(ctx, in, []searched{one}, t, q)
+	out := make([]search.Passage, len(found))
+	for i, p := range found {
+		out[i] = p.Passage
+	}
+	return out, err
+}
+
+func searchRecorded(ctx context.Context, in store.Store, all []searched, t *tools.Taxonomy, q search.Query) (
+	[]Found, error) {
+	words, err := q.Parse()
+	if err != nil {
+		return nil, err
+	}
+	counter, err := tokens.For("", "")
+	if err != nil {
+		return nil, err
+	}
+	f := finder{in: in, tools: t, counter: counter, words: words}
+	return f.find(ctx, all)
+}
+
+// present returns the entries of a session's history, and the revision of its log.
+func present(ctx context.Context, in store.Store, key store.Key) (entries []*history.Entry, until uint64, err error) {
+	head, err := in.Head(ctx, key)
+	if err != nil {
+		return nil, 0, err
+	}
+	now := history.New()
+	r := logReader{in: in, key: key}
+	choice := store.Choice{To: head.Revision, Kinds: []store.Kind{store.Added, store.Rewritten}}
+	for step, err := range r.read(ctx, choice) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if step.kind == store.Added {
+			now.AppendEntries(step.added.Entries)
+		} else if err := now.Replay(step.rewritten.Rewrite); err != nil {
+			return nil, 0, err
+		}
+	}
+	return now.Snapshot().Entries, head.Revision, nil
+}
+
+// RecordedLines is [Session.Lines] for a session of a store, without a host.
+func RecordedLines(ctx context.Context, in store.Sessions, key store.Key, t *tools.Taxonomy, entry string,
+	block, first, last int) (search.Passage, error) {
+	turn := 0
+	var x marks.Exchange
+	r := logReader{in: in, key: key}
+	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added}}) {
+		if err != nil {
+			return search.Passage{}, err
+		}
+		for _, e := range step.added.Entries {
+			if e.Content.Speaker == content.Human {
+				turn++
+			}
+			calls := answered(&x, e)
+			if e.ID != entry || block < 0 || block >= len(e.Content.Blocks) {
+				continue
+			}
+			p := search.Lines(search.Text(e.Content.Blocks[block]), first, last)
+			describe(&p, e, block, turn, calls, t)
+			return p, nil
+		}
+	}
+	return search.Passage{}, fmt.Errorf("session %q: block %d of %q: %w", key.ID, block, entry, ErrNotRecorded)
+}
+
+// answered returns the calls that an entry's results answer, by block.
+func answered(x *marks.Exchange, e *history.Entry) (calls map[int]content.ToolCall) {
+	x.Add(&e.Content, func(block int, call content.ToolCall) {
+		if calls == nil {
+			calls = map[int]content.ToolCall{}
+		}
+		calls[block] = call
+	})
+	return calls
+}
+
+func describe(p *search.Passage, e *history.Entry, block, turn int, calls map[int]content.ToolCall, t *tools.Taxonomy) {
+	b := e.Content.Blocks[block]
+	p.Entry, p.Block, p.Turn, p.Speaker, p.Kind = e.ID, block, turn, e.Content.Speaker, b.Kind()
+	switch b := b.(type) {
+	case content.ToolCall:
+		p.Tool, p.Argument, p.Call = b.Name, search.Argument(t, b), b.ID
+	case content.ToolResponse:
+		p.Tool, p.Call = b.ToolName, b.CallID
+		if call, ok := calls[block]; ok {
+			p.Tool, p.Argument = call.Name, search.Argument(t, call)
+		}
+	}
+}
+
+// searched is a session to search.
+type searched struct {
+	key store.Key
+	// until is the last record that counts, 0 for all.
+	until uint64
+	// sent are entries whose blocks are not found as far as they are as they were added.
+	sent []*history.Entry
+}
+
+// finder searches sessions of a store.
+type finder struct {
+	in      store.Store
+	tools   *tools.Taxonomy
+	counter *tokens.Counter
+	words   search.Parsed
+}
+
+func (f *finder) find(ctx context.Context, all []searched) (found []Found, err error) {
+	indexes := make([]search.Index, len(all))
+	shelves := make([]*shelf, len(all))
+	for i, one := range all {
+		if indexes[i], err = f.index(ctx, one.key); err != nil {
+			return nil, err
+		}
+		shelves[i] = newShelf(f, one)
+	}
+	// A string in quotes is looked for within words only if it stands nowhere between words.
+	for _, within := range []bool{false, true} {
+		if found, err = f.take(ctx, all, indexes, shelves, f.words.Rank(indexes, within)); err != nil || len(found) > 0 ||
+			!f.words.Quotes() {
+			break
+		}
+	}
+	return found, err
+}
+
+// index makes the index of a session for a query.
+func (f *finder) index(ctx context.Context, key store.Key) (index search.Index, err error) {
+	x := search.NewIndexer(f.tools, recalls, nil)
+	r := logReader{in: f.in, key: key}
+	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added}}) {
+		if err != nil {
+			return index, err
+		}
+		for i, e := range step.added.Entries {
+			x.Add(step.seq, i, &e.Content)
+		}
+	}
+	data, terms := x.Part()
+	index.Spots, _ = search.Spots(data, nil)
+	index.Has = make([][]uint32, len(f.words.Terms))
+	at := map[string]int{}
+	for i, t := range f.words.Terms {
+		at[t] = i
+	}
+	for n, list := range terms {
+		for _, t := range list {
+			if i, ok := at[t]; ok {
+				index.Has[i] = append(index.Has[i], uint32(n))
+			}
+		}
+	}
+	return index, nil
+}
+
+// readAhead is how many passages are read from the store at once, at first and then.
+const readAhead, readMore = 8, 64
+
+// take reads the passages of hits in their order, until there are enough of those that fit.
+func (f *finder) take(ctx context.Context, all []searched, indexes []search.Index, shelves []*shelf,
+	hits []search.Hit) (found []Found, err error) {
+	most, left := f.words.Limits()
+	seen := map[string]bool{}
+	var batch []search.Hit
+	size := readAhead
+	flush := func() error {
+		for i, s := range shelves {
+			var spots []search.Spot
+			for _, h := range batch {
+				if h.Session == i {
+					spots = append(spots, indexes[i].Spots[h.Number])
+				}
+			}
+			if err := s.fetch(ctx, spots); err != nil {
+				return err
+			}
+		}
+		for _, h := range batch {
+			p, ok := shelves[h.Session].passage(indexes[h.Session].Spots[h.Number])
+			if !ok || seen[p.Text] || !f.words.Matches(p.Text) {
+				continue
+			}
+			// The same text often comes from reading a file again: the newest stands for all.
+			seen[p.Text] = true
+			p.Score, p.Tokens = h.Score, f.counter.Text(p.Text)
+			if p.Tokens > left {
+				continue
+			}
+			left -= p.Tokens
+			shelves[h.Session].describe(&p, indexes[h.Session].Spots[h.Number])
+			if found = append(found, Found{all[h.Session].key, p}); len(found) == most {
+				break
+			}
+		}
+		batch, size = batch[:0], readMore
+		return nil
+	}
+	for _, h := range hits {
+		if len(found) == most {
+			return found, nil
+		}
+		if !shelves[h.Session].may(indexes[h.Session].Spots[h.Number]) {
+			continue
+		}
+		if batch = append(batch, h); len(batch) == size {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(batch) > 0 && len(found) < most {
+		err = flush()
+	}
+	return found, err
+}
+
+// shelf has the records of one session that passages are read from.
+type shelf struct {
+	*finder
+	searched
+	// whole are the places of entries that are sent as they were added, edited the others, by id.
+	whole   map[history.Place]bool
+	edited  map[string]*history.Entry
+	records map[uint64][]*history.Entry
+	blocks  map[spot]search.Block
+	left    map[string][]string // the texts of edited entries, by id
+}
+
+type spot struct {
+	history.Place
+	block int
+}
+
+func newShelf(f *finder, one searched) *shelf {
+	s := &shelf{finder: f, searched: one, whole: make(map[history.Place]bool, len(one.sent)),
+		edited: map[string]*history.Entry{}, records: map[uint64][]*history.Entry{}, blocks: map[spot]search.Block{},
+		left: map[string][]string{}}
+	for _, e := range one.sent {
+		s.whole[e.Place] = true
+		s.edited[e.ID] = e
+	}
+	return s
+}
+
+// may reports whether a passage may be found, by where it is.
+func (s *shelf) may(at search.Spot) bool {
+	return !s.whole[history.Place{Record: at.Record, Index: at.Index}] && (s.until == 0 || at.Record <= s.until)
+}
+
+// mostBehind is how many records before that of a result are read to find its call.
+const mostBehind = 64
+
+// fetch reads the records of passages, with those that have the calls of results.
+func (s *shelf) fetch(ctx context.Context, spots []search.Spot) error {
+	var seqs []uint64
+	for _, at := range spots {
+		from := at.Exchange
+		if from == 0 || at.Record-from > mostBehind {
+			from = at.Record
+		}
+		for seq := from; seq <= at.Record; seq++ {
+			if _, ok := s.records[seq]; !ok {
+				seqs = append(seqs, seq)
+			}
+		}
+	}
+	if len(seqs) == 0 {
+		return nil
+	}
+	slices.Sort(seqs)
+	seqs = slices.Compact(seqs)
+	for _, seq := range seqs {
+		s.records[seq] = nil
+	}
+	r := logReader{in: s.in, key: s.key}
+	for step, err := range r.read(ctx, store.Choice{Seqs: seqs, Kinds: []store.Kind{store.Added}}) {
+		if err != nil {
+			return err
+		}
+		s.records[step.seq] = step.added.Entries
+	}
+	return nil
+}
+
+// passage returns a passage of fetched records, without what [shelf.describe] adds. ok is false if the model still has
+// it.
+func (s *shelf) passage(at search.Spot) (p search.Passage, ok bool) {
+	of := s.records[at.Record]
+	if at.Index >= len(of) || at.Block >= len(of[at.Index].Content.Blocks) {
+		return p, false
+	}
+	e := of[at.Index]
+	place := spot{history.Place{Record: at.Record, Index: at.Index}, at.Block}
+	block, known := s.blocks[place]
+	if !known {
+		block = search.Cut(e.Content.Blocks[at.Block])
+		s.blocks[place] = block
+	}
+	if p, ok = block.Passage(at.Part); !ok || s.has(e.ID, p.Text) {
+		return p, false
+	}
+	return p, true
+}
+
+// has reports whether what is sent of an entry has a text.
+func (s *shelf) has(entry, text string) bool {
+	e := s.edited[entry]
+	if e == nil {
+		return false
+	}
+	texts, known := s.left[entry]
+	if !known {
+		for _, b := range e.Content.Blocks {
+			texts = append(texts, search.Text(b))
+		}
+		s.left[entry] = texts
+	}
+	return slices.ContainsFunc(texts, func(left string) bool { return strings.Contains(left, text) })
+}
+
+// describe says where a passage stood.
+func (s *shelf) describe(p *search.Passage, at search.Spot) {
+	e := s.records[at.Record][at.Index]
+	var x marks.Exchange
+	var calls map[int]content.ToolCall
+	for seq := at.Exchange; seq <= at.Record; seq++ {
+		for _, before := range s.records[seq] {
+			if calls = answered(&x, before); before == e {
+				break
+			}
+		}
+	}
+	describe(p, e, at.Block, at.Turn, calls, s.tools)
+}

@@ -1,0 +1,90 @@
+package search
+
+import (
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Place is where a passage stood.
+type Place struct {
+	// Entry is the entry's id, and Block the position of the block in it, from 0.
+	Entry string
+	Block int
+	// Line is the passage's first line in the block's [Text], from 1, and Lines how many it has.
+	Line, Lines int
+}
+
+// Passage is what a search finds: at most 12 lines and 1,600 bytes of a block.
+type Passage struct {
+	Place
+	// Of is how many lines the block has.
+	Of int
+	// Turn is the conversation's, from 1: how many messages of people came until then.
+	Turn    int
+	Speaker content.Speaker
+	// Kind is the block's, as in [content.Block].
+	Kind string
+	// Tool and Argument are a call's or, with Call, a result's: the tool, and what the call was about, such as a path or
+	// a command. Call is the call's id.
+	Tool, Argument, Call string
+	Text                 string
+	Tokens               int
+	Score                float64
+}
+
+// Block is a block's text, cut.
+type Block struct {
+	Text  string
+	spans []span
+	lines int
+}
+
+// Cut cuts a block.
+func Cut(b content.Block) Block {
+	text := Text(b)
+	return Block{text, passages(text), lines(text)}
+}
+
+// Passage returns the passage with a number, from 0, if the block has it.
+func (b Block) Passage(number int) (p Passage, ok bool) {
+	if number >= len(b.spans) {
+		return p, false
+	}
+	at := b.spans[number]
+	p.Text = b.Text[at.from:at.to]
+	p.Line, p.Lines, p.Of = at.line, lines(p.Text), b.lines
+	return p, true
+}
+
+// Lines returns the lines from first to last of a block, as far as it has them.
+func Lines(text string, first, last int) (p Passage) {
+	p.Of = lines(text)
+	first = max(first, 1)
+	last = min(last, p.Of)
+	p.Line, p.Lines = first, max(0, last-first+1)
+	begin, at := 0, 0
+	for n := 1; n <= last; n++ {
+		if n == first {
+			begin = at
+		}
+		if end := strings.IndexByte(text[at:], '\n'); end >= 0 {
+			at += end + 1
+		} else {
+			at = len(text)
+		}
+	}
+	if p.Lines > 0 {
+		p.Text = text[begin:at]
+	}
+	return p
+}
+
+// lines counts them; the last one need not end with a break.
+func lines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}

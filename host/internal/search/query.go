@@ -1,0 +1,142 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// ErrQuery is wrapped by the errors for queries that cannot be searched for.
+var ErrQuery = errors.New("cannot be searched for")
+
+const (
+	// maxQuery bounds a query's words, in bytes.
+	maxQuery = 4 << 10
+	// Of a query's terms as many count as this, the rarest.
+	maxTerms = 32
+	// The defaults and bounds of a query's limits.
+	defaultLimit, maxLimit   = 3, 100
+	defaultTokens, maxTokens = 2000, 100_000
+)
+
+// Query is what to search for. The zero value of a limit is its default.
+type Query struct {
+	// Words are words, names and paths: passages with more of them, and with rarer ones, come first. "What stands in
+	// quotes" must be in a passage exactly as written; a quote in it is written \", a backslash before it \\.
+	Words string
+	// Limit is the most passages, 3 by default; Tokens is how many they have together at most, 2,000 by default.
+	Limit, Tokens int
+}
+
+// Parsed is a query in terms.
+type Parsed struct {
+	// Terms are all of them, each once: what a store is asked for.
+	Terms []string
+	limit int
+	// tokens bounds what is found.
+	tokens  int
+	phrases []phrase
+}
+
+// phrase is a text that must occur exactly. whole are the terms of a passage that has it between words, inner those of
+// any passage that has it: its first and last name may be parts of longer ones there.
+type phrase struct {
+	text         string
+	whole, inner []string
+}
+
+// Parse reads a query. The error wraps [ErrQuery].
+func (q Query) Parse() (p Parsed, err error) {
+	switch {
+	case len(q.Words) > maxQuery:
+		return p, fmt.Errorf("words of %d bytes %w: give at most %d, those that tell the passage from others", len(q.Words),
+			ErrQuery, maxQuery)
+	case q.Limit < 0 || q.Limit > maxLimit:
+		return p, fmt.Errorf("a limit of %d passages %w: give 1 to %d", q.Limit, ErrQuery, maxLimit)
+	case q.Tokens < 0 || q.Tokens > maxTokens:
+		return p, fmt.Errorf("a limit of %d tokens %w: give 1 to %d", q.Tokens, ErrQuery, maxTokens)
+	}
+	p.limit, p.tokens = q.Limit, q.Tokens
+	if p.limit == 0 {
+		p.limit = defaultLimit
+	}
+	if p.tokens == 0 {
+		p.tokens = defaultTokens
+	}
+	words, quoted := unquote(q.Words)
+	for t := range terms(words) {
+		p.add(t.text)
+	}
+	for _, text := range quoted {
+		f := phrase{text: text}
+		for t := range terms(text) {
+			if !t.joined { // it may go on in the passage
+				f.whole = append(f.whole, t.text)
+			}
+			p.add(t.text)
+		}
+		for t := range terms(inner(text)) {
+			p.add(t.text)
+			f.inner = append(f.inner, t.text)
+		}
+		p.phrases = append(p.phrases, f)
+	}
+	if len(p.Terms)+len(p.phrases) == 0 {
+		return p, fmt.Errorf("%q %w: it has no letter and no digit; put what must occur exactly in quotes", q.Words,
+			ErrQuery)
+	}
+	return p, nil
+}
+
+// inner returns a text without the names that it begins and ends with.
+func inner(text string) string {
+	in := func(r rune) bool { return inName(r) || unspaced(r) || r < utf8.RuneSelf && joins(byte(r)) }
+	text = text[run(text, 0, in):]
+	return strings.TrimRightFunc(text, in)
+}
+
+func (p *Parsed) add(term string) {
+	if !slices.Contains(p.Terms, term) {
+		p.Terms = append(p.Terms, term)
+	}
+}
+
+// unquote divides a query into what is outside of quotes and what is in them. A quote without another is a letter like
+// others.
+func unquote(q string) (words string, quoted []string) {
+	var b strings.Builder
+	for {
+		from := strings.IndexByte(q, '"')
+		if from < 0 {
+			break
+		}
+		text, end, ok := untilQuote(q[from+1:])
+		if !ok {
+			break
+		}
+		b.WriteString(q[:from])
+		b.WriteByte(' ')
+		if q = q[from+1+end:]; text != "" {
+			quoted = append(quoted, text)
+		}
+	}
+	b.WriteString(q)
+	return b.String(), quoted
+}
+
+// untilQuote reads up to the next quote and returns what is before it, and where what follows it begins.
+func untilQuote(q string) (text string, end int, ok bool) {
+	var b strings.Builder
+	for i := 0; i < len(q); i++ {
+		switch {
+		case q[i] == '"':
+			return b.String(), i + 1, true
+		case q[i] == '\\' && i+1 < len(q) && (q[i+1] == '"' || q[i+1] == '\\'):
+			i++
+		}
+		b.WriteByte(q[i])
+	}
+	return "", 0, false
+}

@@ -1,0 +1,104 @@
+package search
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func all(text string) (list []string) {
+	for t := range terms(text) {
+		list = append(list, t.text)
+	}
+	return list
+}
+
+func TestTerms(t *testing.T) {
+	for text, want := range map[string]string{
+		"getUserById":               "get user by id getuserbyid",
+		"get_user_by_id":            "get user by id getuserbyid",
+		"GetUserByID":               "get user by id getuserbyid",
+		"HTTPServer":                "http server httpserver",
+		"user by id":                "user by id",
+		"host/internal/store.go:42": "host internal store go storego hostinternalstorego 42",
+		`C:\src\main.c`:             "c src main c mainc srcmainc",
+		"sha256 v2":                 "sha 256 sha256 v2",
+		"a.b":                       "a b ab",
+		"__init__(self):":           "init self",
+		"Größe naïve":               "größe naïve",
+		"日本語テスト":                    "日本 本語 語テ テス スト",
+		"語":                         "語",
+		"fix日本go":                   "fix 日本 go",
+		"end. Next...":              "end next",
+		"--flag=x/":                 "flag x",
+		"":                          "",
+		"\xff\xfe!?":                "",
+		strings.Repeat("a", 100):    strings.Repeat("a", maxTerm),
+		strings.Repeat("é", 100):    strings.Repeat("é", maxTerm/2),
+	} {
+		if got := strings.Join(all(text), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Passages have every byte of a text once, in order, and no rune in two.
+func checkPassages(t *testing.T, text string) {
+	t.Helper()
+	at, line, whole := 0, 1, utf8.ValidString(text)
+	for _, p := range passages(text) {
+		part := text[p.from:max(p.from, min(p.to, len(text)))]
+		switch {
+		case p.from != at || p.to <= p.from:
+			t.Fatalf("a passage has bytes %d to %d, the last one ended at %d", p.from, p.to, at)
+		case p.line != line:
+			t.Fatalf("a passage begins in line %d, not %d", p.line, line)
+		case len(part) > passageBytes || lines(part) > passageLines:
+			t.Fatalf("a passage has %d bytes in %d lines", len(part), lines(part))
+		case whole && !utf8.ValidString(part):
+			t.Fatalf("a passage splits a rune: %q", part)
+		}
+		at, line = p.to, line+strings.Count(part, "\n")
+	}
+	if at != len(text) {
+		t.Fatalf("passages end at %d of %d bytes", at, len(text))
+	}
+}
+
+func TestPassages(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing": "", "a line": "a", "lines": strings.Repeat("a line\n", 100), "breaks": strings.Repeat("\n", 100),
+		"a long line": strings.Repeat("語", 10_000), "long lines": strings.Repeat(strings.Repeat("é", 1200)+"\n", 5),
+		"no text": strings.Repeat("\x80", 10_000),
+	} {
+		t.Run(name, func(t *testing.T) { checkPassages(t, text) })
+	}
+	if got := len(passages(strings.Repeat("a line\n", 24))); got != 2 {
+		t.Errorf("24 lines are %d passages", got)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for q, want := range map[string]struct{ terms, phrases string }{
+		`user by id`:                 {"user|by|id", ""},
+		`"a \"b\" \\ \n" c`:          {"c|a|b|n", `a "b" \ \n`},
+		`say "hello`:                 {"say|hello", ""},
+		`"x" "" "=>"`:                {"x", `x|=>`},
+		`retry "host/store.go:42" r`: {"retry|r|host|store|go|storego|hoststorego|42", "host/store.go:42"},
+	} {
+		p, err := Query{Words: q}.Parse()
+		var phrases []string
+		for _, f := range p.phrases {
+			phrases = append(phrases, f.text)
+		}
+		if got := strings.Join(p.Terms, "|"); got != want.terms || strings.Join(phrases, "|") != want.phrases || err != nil {
+			t.Errorf("%s: terms %q, quoted %q, %v", q, got, phrases, err)
+		}
+	}
+	for _, q := range []Query{{}, {Words: "=> !"}, {Words: strings.Repeat("word ", 100_000)}, {Words: "a", Limit: -1},
+		{Words: "a", Tokens: 1 << 30}} {
+		if _, err := q.Parse(); err == nil {
+			t.Errorf("%.20q was read", q.Words)
+		}
+	}
+}

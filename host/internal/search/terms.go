@@ -1,0 +1,225 @@
+package search
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// maxTerm bounds a term, in bytes; a longer one is cut.
+	maxTerm = 64
+	// maxParts is how many parts of a name are terms: what has more is data and no name.
+	maxParts = 16
+)
+
+// term is a word as the index has it: lower-case letters and digits. joined: it is of several names.
+type term struct {
+	text   string
+	joined bool
+}
+
+// terms yields the terms of a text. Names and paths are split where people split them, and also kept whole without what
+// joins them, so getUserById, get_user_by_id and "user by id" meet, and a file is found by its name and by its path:
+//
+//	getUserById               get user by id getuserbyid
+//	host/internal/store.go:42 host internal store go storego hostinternalstorego 42
+//
+// Of scripts that are written without spaces, such as Chinese, each two neighbouring letters are a term.
+func terms(text string) iter.Seq[term] {
+	return func(yield func(term) bool) {
+		for at := 0; at < len(text); {
+			r, n := utf8.DecodeRuneInString(text[at:])
+			end, more := at+n, true
+			switch {
+			case unspaced(r):
+				end = run(text, at, unspaced)
+				more = pairs(text, at, end, yield)
+			case letter(r):
+				end, more = path(text, at, yield)
+			}
+			if !more {
+				return
+			}
+			at = end
+		}
+	}
+}
+
+// letter reports whether a rune is part of a name. Marks belong to the letter before them.
+func letter(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !unspaced(r)
+}
+
+func inName(r rune) bool { return r == '_' || letter(r) }
+
+func unspaced(r rune) bool {
+	return r >= 0x0E00 && unicode.IsLetter(r) && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// run returns the end of the run of such runes that begins at a place.
+func run(text string, at int, in func(rune) bool) int {
+	for at < len(text) {
+		r, n := utf8.DecodeRuneInString(text[at:])
+		if !in(r) {
+			break
+		}
+		at += n
+	}
+	return at
+}
+
+// pairs yields each two neighbours of text[from:to], or the letter if it is alone.
+func pairs(text string, from, to int, yield func(term) bool) bool {
+	_, n := utf8.DecodeRuneInString(text[from:to])
+	if from+n == to {
+		return yield(term{text: text[from:to]})
+	}
+	for next := from + n; next < to; {
+		_, m := utf8.DecodeRuneInString(text[next:to])
+		if !yield(term{text: text[from : next+m]}) {
+			return false
+		}
+		from, next = next, next+m
+	}
+	return true
+}
+
+// path yields the terms of names that are joined by single dots, slashes and the like, and returns where they end.
+func path(text string, from int, yield func(term) bool) (end int, more bool) {
+	var all, last strings.Builder // without what joins; last is the file with its extension, the method with its type
+	elements, names := 1, 0
+	for at := from; ; {
+		end = run(text, at, inName)
+		folded, ok := name(text, at, end, yield)
+		if !ok {
+			return end, false
+		}
+		names++
+		if joined := end+1 < len(text) && joins(text[end]); !joined || !startsName(text[end+1:]) {
+			if names > 1 {
+				grow(&all, folded)
+				grow(&last, folded)
+			}
+			break
+		}
+		grow(&all, folded)
+		grow(&last, folded)
+		at = end + 1
+		if slash(text[end]) {
+			last.Reset()
+			elements++
+		}
+	}
+	if names > elements && !yield(term{last.String(), true}) {
+		return end, false
+	}
+	return end, elements == 1 || yield(term{all.String(), true})
+}
+
+func joins(c byte) bool { return c == '.' || c == '-' || slash(c) }
+
+func slash(c byte) bool { return c == '/' || c == '\\' }
+
+func startsName(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return letter(r)
+}
+
+func grow(b *strings.Builder, s string) { b.WriteString(cut(s, maxTerm-b.Len())) }
+
+// cut returns the beginning of s, of at most n bytes and whole runes.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// name yields the parts of the name text[from:to] and, if there are several, the name. It returns the name in lower
+// case, without underscores.
+func name(text string, from, to int, yield func(term) bool) (folded string, more bool) {
+	var b strings.Builder
+	parts, first := 0, ""
+	before := none
+	part := func(begin, end int) bool {
+		p := lowered(text[begin:end])
+		parts++
+		if parts == 1 {
+			first = p // a term in any case, unless it is one letter of several parts
+			return true
+		}
+		if parts == 2 {
+			grow(&b, first)
+			if len(first) > 1 && !yield(term{text: first}) {
+				return false
+			}
+		}
+		grow(&b, p)
+		return len(p) == 1 || parts > maxParts || yield(term{text: p})
+	}
+	begin := from
+	for at := from; at < to; {
+		r, n := utf8.DecodeRuneInString(text[at:to])
+		now := kindOf(r, before)
+		if before != none && (now == none || now != before && !(before == upper && now == lower) ||
+			now == upper && at+n < to && kindOf(next(text[at+n:to]), upper) == lower) && at > begin {
+			// The last of several capitals begins a part: HTTPServer is HTTP and Server.
+			if !part(begin, at) {
+				return "", false
+			}
+			begin = at
+		}
+		if now == none {
+			begin = at + n
+		}
+		before, at = now, at+n
+	}
+	if begin < to && !part(begin, to) {
+		return "", false
+	}
+	if parts == 1 {
+		return first, yield(term{text: first})
+	}
+	return b.String(), parts == 0 || yield(term{text: b.String()})
+}
+
+func lowered(s string) string { return cut(strings.ToLower(cut(s, maxTerm)), maxTerm) }
+
+func next(text string) rune {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
+}
+
+type kind int
+
+const (
+	none kind = iota // what separates
+	lower
+	upper
+	digit
+)
+
+func kindOf(r rune, before kind) kind {
+	switch {
+	case 'a' <= r && r <= 'z':
+		return lower
+	case r == '_':
+		return none
+	case unicode.IsUpper(r):
+		return upper
+	case unicode.IsDigit(r):
+		return digit
+	case unicode.IsMark(r) && before != none:
+		return before
+	}
+	return lower
+}
