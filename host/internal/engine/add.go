@@ -171,6 +171,9 @@ func (s *Session) appendDurably(
 		s.logEntries(entries)
 		s.own.adds(s.history.Mark())
 		revision, total = s.history.AppendEntries(entries)
+		for _, c := range counts {
+			s.grown.Add(int64(c.Tokens))
+		}
 		s.additions.took(once, revision, total)
 		s.followTasks(own)
 		// What could not be written is kept and tried again. The next Prepare or Close fails if it still cannot be

@@ -79,6 +79,8 @@ type Host struct {
 	leaseTime     time.Duration
 	snapshotEvery int // records
 
+	background sync.WaitGroup // what the host does besides its calls
+
 	mu       sync.Mutex // guards the fields below; never held during a call of a plugin or of the store
 	sessions map[store.Key]*Session
 	closed   bool
@@ -339,6 +341,7 @@ func (h *Host) Close() error {
 		errs = append(errs, err)
 	}
 	if !again {
+		h.background.Wait() // the sessions have ended, and it ends with them
 		h.models.close()
 		errs = append(errs, h.plugins.Close(), h.metrics.Close(), h.closeStore())
 	}

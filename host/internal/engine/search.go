@@ -97,7 +97,7 @@ func SearchRecorded(ctx context.Context, in store.Store, keys []store.Key, t *to
 	[]Found, error) {
 	all := make([]searched, len(keys))
 	for i, key := range keys {
-		all[i] = searched{key: key}
+		all[i] = searched{key: key, all: true}
 	}
 	return searchRecorded(ctx, in, all, t, q)
 }
@@ -209,7 +209,9 @@ func describe(p *search.Passage, e *history.Entry, block, turn int, calls map[in
 // searched is a session to search.
 type searched struct {
 	key store.Key
-	// until is the last record that counts, 0 for all.
+	// all: everything that was added is found.
+	all bool
+	// until is the last record that counts.
 	until uint64
 	// sent are entries whose blocks are not found as far as they are as they were added.
 	sent []*history.Entry
@@ -227,7 +229,7 @@ func (f *finder) find(ctx context.Context, all []searched) (found []Found, err e
 	indexes := make([]search.Index, len(all))
 	shelves := make([]*shelf, len(all))
 	for i, one := range all {
-		if indexes[i], err = f.index(ctx, one.key); err != nil {
+		if indexes[i], err = f.index(ctx, one); err != nil {
 			return nil, err
 		}
 		shelves[i] = newShelf(f, one)
@@ -242,33 +244,30 @@ func (f *finder) find(ctx context.Context, all []searched) (found []Found, err e
 	return found, err
 }
 
-// index makes the index of a session for a query.
-func (f *finder) index(ctx context.Context, key store.Key) (index search.Index, err error) {
-	x := search.NewIndexer(f.tools, recalls, nil)
-	r := logReader{in: f.in, key: key}
-	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added}}) {
+// index returns a session's index for the query. Without one.all it need not have what was added since something was
+// removed last, which the model still has.
+func (f *finder) index(ctx context.Context, one searched) (search.Index, error) {
+	for range mostTries {
+		found, err := f.in.Find(ctx, one.key, f.words.Terms)
 		if err != nil {
-			return index, err
+			return search.Index{}, err
 		}
-		for i, e := range step.added.Entries {
-			x.Add(step.seq, i, &e.Content)
-		}
-	}
-	data, terms := x.Part()
-	index.Spots, _ = search.Spots(data, nil)
-	index.Has = make([][]uint32, len(f.words.Terms))
-	at := map[string]int{}
-	for i, t := range f.words.Terms {
-		at[t] = i
-	}
-	for n, list := range terms {
-		for _, t := range list {
-			if i, ok := at[t]; ok {
-				index.Has[i] = append(index.Has[i], uint32(n))
+		index, ok := search.NewIndex(found)
+		x := newIndexing(f.in, one.key, f.tools, found.Parts, ok)
+		need := one.all
+		if !need {
+			if need, err = x.removedSince(ctx); err != nil {
+				return index, err
 			}
 		}
+		if !need {
+			return index, nil
+		}
+		if wrote, err := x.catchUp(ctx); err != nil || !wrote {
+			return index, err
+		}
 	}
-	return index, nil
+	return search.Index{}, fmt.Errorf("search: %w", ErrBusy)
 }
 
 // readAhead is how many passages are read from the store at once, at first and then.
@@ -362,7 +361,7 @@ func newShelf(f *finder, one searched) *shelf {
 
 // may reports whether a passage may be found, by where it is.
 func (s *shelf) may(at search.Spot) bool {
-	return !s.whole[history.Place{Record: at.Record, Index: at.Index}] && (s.until == 0 || at.Record <= s.until)
+	return !s.whole[history.Place{Record: at.Record, Index: at.Index}] && (s.all || at.Record <= s.until)
 }
 
 // mostBehind is how many records before that of a result are read to find its call.

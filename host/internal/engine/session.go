@@ -54,6 +54,10 @@ type Session struct {
 	bytes    atomic.Int64 // what the session takes in memory, about
 	released atomic.Bool
 
+	// For the index of what was removed: see indexing.go.
+	grown    atomic.Int64 // tokens added since it was caught up, about
+	indexing atomic.Bool
+
 	// mu is not held while a strategy, a model or a store works.
 	mu       sync.Mutex // guards the fields below
 	counter  *tokens.Counter

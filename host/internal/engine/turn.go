@@ -81,6 +81,9 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 		}
 		o.PendingTokens = s.pendingTokens(pending)
 		if req, ready, err = s.prepareOnce(ctx, o); !errors.Is(err, ErrMoved) {
+			if len(ready.Outcome.Changes) > 0 {
+				s.indexLater()
+			}
 			return ready, err
 		}
 		before = together(before, ready.Outcome.Compress.LLM)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -13,7 +14,7 @@ import (
 // built again.
 const form = 1
 
-// spot is where a passage is: in an entry of a record of the log, in a block of it.
+// Spot is where a passage is: in an entry of a record of the log, in a block of it.
 type Spot struct {
 	Record       uint64
 	Index, Block int
@@ -180,8 +181,42 @@ func (r *reader) next() uint64 {
 	return v
 }
 
-// Spots reads where the passages of a part are, in their order. ok is false if the part is of another form.
-func Spots(data []byte, spots []Spot) (_ []Spot, ok bool) {
+// Index is what a store has of one session: where its passages are, and for each term of a query the numbers of those
+// that have it, in ascending order.
+type Index struct {
+	Spots []Spot
+	has   [][]uint32
+}
+
+// NewIndex reads what a store has. ok is false if it was made in another form, or is damaged: it must be made again.
+func NewIndex(found store.Index) (x Index, ok bool) {
+	if len(found.Parts) == 0 {
+		return Index{has: make([][]uint32, len(found.Has))}, true
+	}
+	first := found.Parts[0].First
+	for _, p := range found.Parts {
+		if p.First-first != len(x.Spots) {
+			return x, false
+		}
+		if x.Spots, ok = spots(p.Data, x.Spots); !ok {
+			return x, false
+		}
+	}
+	for _, list := range found.Has {
+		numbers := make([]uint32, 0, len(list))
+		for _, n := range list {
+			// What is indexed meanwhile may have others.
+			if at := int(n) - first; at >= 0 && at < len(x.Spots) {
+				numbers = append(numbers, uint32(at))
+			}
+		}
+		x.has = append(x.has, numbers)
+	}
+	return x, true
+}
+
+// spots reads where the passages of a part are, in their order. ok is false if the part is of another form.
+func spots(data []byte, all []Spot) (_ []Spot, ok bool) {
 	_, rest, ok := header(data)
 	r := reader{data: rest}
 	at := Spot{}
@@ -194,12 +229,12 @@ func Spots(data []byte, spots []Spot) (_ []Spot, ok bool) {
 			n := int(r.next())
 			for at.Part = 0; at.Part < n && !r.bad; at.Part++ {
 				at.terms = int(r.next())
-				spots = append(spots, at)
+				all = append(all, at)
 			}
 			if r.bad {
 				break
 			}
 		}
 	}
-	return spots, ok && !r.bad
+	return all, ok && !r.bad
 }

@@ -14,13 +14,6 @@ const (
 	b  = 0.75
 )
 
-// Index is what a store has of one session: where its passages are, and for each term of the query the numbers of the
-// passages that have it, ascending.
-type Index struct {
-	Spots []Spot
-	Has   [][]uint32
-}
-
 // Hit is a passage that may be what is looked for.
 type Hit struct {
 	// Session is the position of its index, Number its number there.
@@ -48,11 +41,9 @@ func (p Parsed) Rank(indexes []Index, within bool) []Hit {
 		scores := make([]float64, len(x.Spots))
 		for _, t := range counted {
 			idf := math.Log(1 + (float64(total-t.passages)+0.5)/(float64(t.passages)+0.5))
-			for _, n := range x.Has[t.at] {
-				if int(n) < len(scores) {
-					norm := 1 - b + b*float64(x.Spots[n].terms)/average
-					scores[n] += idf * (k1 + 1) / (1 + k1*norm)
-				}
+			for _, n := range x.has[t.at] {
+				norm := 1 - b + b*float64(x.Spots[n].terms)/average
+				scores[n] += idf * (k1 + 1) / (1 + k1*norm)
 			}
 		}
 		fits := p.fits(x, within)
@@ -74,7 +65,7 @@ func (p Parsed) rarest(indexes []Index) (all []weighed) {
 	for i := range p.Terms {
 		w := weighed{at: i}
 		for _, x := range indexes {
-			w.passages += len(x.Has[i])
+			w.passages += len(x.has[i])
 		}
 		if w.passages > 0 {
 			all = append(all, w)
@@ -106,10 +97,8 @@ func (p Parsed) fits(x Index, within bool) (fits []bool) {
 			continue
 		}
 		known++
-		for _, n := range x.Has[i] {
-			if int(n) < len(has) {
-				has[n]++
-			}
+		for _, n := range x.has[i] {
+			has[n]++
 		}
 	}
 	fits = make([]bool, len(has))

@@ -39,6 +39,7 @@ type session struct {
 	refers  map[Hash]struct{}
 	holder  string
 	until   time.Time
+	index   *memoryIndex
 }
 
 // content is a large value, with the number of sessions that refer to it.
@@ -111,6 +112,7 @@ func (m *Memory) Create(ctx context.Context, key Key, origin Origin) (Head, erro
 	s := &session{
 		head:   Head{Key: key, Fence: NewFence(), Origin: origin, Created: now, Used: now},
 		refers: map[Hash]struct{}{},
+		index:  &memoryIndex{},
 	}
 	m.sessions[key] = s
 	return s.head, nil

@@ -48,6 +48,13 @@ var behaviours = []struct {
 	{"owners do not see each other's sessions", owners},
 	{"ids have no control characters and at most 512 bytes", ids},
 	{"unused sessions expire", expired},
+	// search.go
+	{"passages are found by their terms", indexed},
+	{"a part of an index is added behind the one that its writer saw", overtaken},
+	{"an index can be made again", replaced},
+	{"sessions have indexes of their own, which go with them", apart},
+	{"an index has many parts and passages", manyPassages},
+	// sessions.go again
 	{"access tokens are shared, revoked, and replaced after that", accesses},
 	{"what is used in a day is added up by all hosts", accounted},
 	{"a secret is made once, for all hosts", secret},

@@ -50,6 +50,22 @@ CREATE TABLE refer (
 
 CREATE INDEX refer_content ON refer (content);
 
+-- Which passages of sessions have a term. Each term begins with its session's id in base 36 and "_", so that a search
+-- reads one session; the number of a row is the session's id times 2^24 and the passage's number. Texts are not here.
+CREATE VIRTUAL TABLE term USING fts5 (
+	terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '_'"
+);
+
+CREATE TABLE part (
+	session  INTEGER NOT NULL REFERENCES session (id),
+	first    INTEGER NOT NULL,
+	passages INTEGER NOT NULL,
+	after    INTEGER NOT NULL,
+	until    INTEGER NOT NULL,
+	data     BLOB    NOT NULL,
+	PRIMARY KEY (session, until)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE access (
 	name    TEXT    PRIMARY KEY,
 	hash    BLOB    NOT NULL,
