@@ -19,9 +19,6 @@ type Part struct {
 	Content content.Content
 	// Kept is, for each block of an edited entry, its position in the entry before; -1 if it is new.
 	Kept []int
-	// Made says that the entry is new, or is a person's and its edit did more than take parts out. The host marks it
-	// ([MarkMade]), so a summary is never taken for a person's or the model's own words.
-	Made bool
 }
 
 // Optimize returns the history that the edits make. The error joins everything that is wrong, each an
@@ -57,6 +54,15 @@ func Expand(history []content.Content, changes []Change) []Part {
 // Compress returns the history that the pieces make. The error joins everything that is wrong, each an [*Error].
 // Entries that no piece keeps are gone, human ones too: summarising them is what a Compress is for.
 func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error) {
+	return compress(history, pieces, false)
+}
+
+// MakeRoom is [Compress] for what the host does at the hard limit: it may cut what people said at its end.
+func MakeRoom(history []content.Content, pieces []rewrite.Piece) ([]Part, error) {
+	return compress(history, pieces, true)
+}
+
+func compress(history []content.Content, pieces []rewrite.Piece, cuts bool) ([]Part, error) {
 	var found problems
 	var parts []Part
 	// Reordering would change what a response responds to, and every later request would miss the prompt cache.
@@ -74,17 +80,21 @@ func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error)
 				found.add(&Error{Index: len(parts), New: true, Err: ErrInvalidEntry,
 					Detail: "a strategy pins nothing; a pinned entry of the history stays where it stands"})
 			}
-			parts = append(parts, Part{Index: -1, Content: piece.Content, Made: true})
+			parts = append(parts, Part{Index: -1, Content: piece.Content})
 		case rewrite.Edited:
 			if piece.Index < 0 || piece.Index >= len(history) {
 				found.add(wrong(-1, ErrOutOfBounds, "piece %d edits entry %d of %d", i, piece.Index, len(history)))
 				continue
 			}
 			if piece.Index < next {
-				found.add(&Error{Index: piece.Index, Err: ErrOutOfOrder})
+				found.again(parts, piece.Index)
 				continue // as below: the next piece could keep the whole history again
 			}
-			parts = append(parts, edited(&found, history[piece.Index], piece.Index, piece.Blocks))
+			part := edited(&found, history[piece.Index], piece.Index, piece.Blocks, cuts)
+			if !cuts {
+				found.newest(history, part)
+			}
+			parts = append(parts, part)
 			next = piece.Index + 1
 		case rewrite.Keep:
 			if piece.From < 0 || piece.To > len(history) || piece.From >= piece.To {
@@ -93,7 +103,7 @@ func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error)
 				continue
 			}
 			if piece.From < next {
-				found.add(&Error{Index: piece.From, Err: ErrOutOfOrder})
+				found.again(parts, piece.From)
 				continue // many such pieces would make a history of any size
 			}
 			for k := piece.From; k < piece.To; k++ {
@@ -107,6 +117,7 @@ func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error)
 		found.add(&Error{Index: -1, Err: ErrEmptied})
 	}
 	found.madeUp(history, parts)
+	found.people(history, parts)
 	if len(found) == 0 {
 		found.pairs(history, parts)
 	}
@@ -129,12 +140,21 @@ func Late(history []content.Content, parts []Part, late []content.Content) error
 	return found.err()
 }
 
+// again finds a piece that begins before the end of the one before: its entry was kept already, or passed over.
+func (p *problems) again(parts []Part, index int) {
+	err := ErrOutOfOrder
+	if len(*p) < mostProblems && slices.ContainsFunc(parts, func(x Part) bool { return x.Index == index }) {
+		err = ErrTwice
+	}
+	p.add(&Error{Index: index, Err: err})
+}
+
 func (p *problems) pinned(history []content.Content, parts []Part) {
 	next := 0
 	gone := func(to int) {
 		for ; next < to; next++ {
 			if history[next].Pinned() {
-				p.add(&Error{Index: next, Err: ErrPinned})
+				p.add((&Error{Index: next, Err: ErrPinned, Detail: "it is gone"}).quoted(describe(history[next].Blocks...), ""))
 			}
 		}
 	}
@@ -148,9 +168,8 @@ func (p *problems) pinned(history []content.Content, parts []Part) {
 }
 
 // edited returns an entry with the blocks that an answer gave it, and reports what is wrong with the edit by itself.
-// Whether a person's words survived is left to the caller (Made), as Optimize and Compress differ in it. Faults do not
-// stop it: the part can be used for further checks.
-func edited(found *problems, c content.Content, index int, pieces []rewrite.BlockPiece) Part {
+// Faults do not stop it: the part can be used for further checks. cuts allows to cut what people said at its end.
+func edited(found *problems, c content.Content, index int, pieces []rewrite.BlockPiece, cuts bool) Part {
 	// from is Part.Kept; kept is its inverse, for the opaque blocks that must all be there.
 	blocks, from := make([]content.Block, 0, len(pieces)), make([]int, 0, len(pieces))
 	kept := make([]bool, len(c.Blocks))
@@ -164,6 +183,8 @@ func edited(found *problems, c content.Content, index int, pieces []rewrite.Bloc
 			blocks, from = append(blocks, piece.Block), append(from, -1)
 		case piece.Keep < 0 || piece.Keep >= len(c.Blocks):
 			found.add(wrong(index, ErrOutOfBounds, "block %d of %d", piece.Keep, len(c.Blocks)))
+		case piece.Keep < next && kept[piece.Keep]:
+			found.add(wrong(index, ErrTwice, "block %d", piece.Keep))
 		case piece.Keep < next:
 			found.add(wrong(index, ErrOutOfOrder, "block %d", piece.Keep))
 		default:
@@ -176,26 +197,25 @@ func edited(found *problems, c content.Content, index int, pieces []rewrite.Bloc
 			found.add(wrong(index, ErrOpaqueChanged, "block %d", i))
 		}
 	}
-	if c.Speaker != content.Human {
-		found.less(index, c.Blocks, blocks, from)
-	}
 	out := c
 	out.Blocks = blocks
+	quote := func(e *Error) *Error { return e.quoted(describe(c.Blocks...), describe(blocks...)) }
 	if c.Pinned() {
-		found.add(&Error{Index: index, Err: ErrPinned})
+		found.add(quote(wrong(index, ErrPinned, "it was changed")))
 	}
 	switch {
 	// Otherwise this would be a removal in disguise. A blank entry may stay blank.
 	case c.Speaker == content.Human && c.HasContent() && !out.HasContent():
-		found.add(wrong(index, ErrHumanLost, "it was replaced by nothing"))
+		found.add(quote(wrong(index, ErrHumanLost, "it was replaced by nothing")))
 	// Providers refuse a message without content.
 	case len(blocks) == 0:
 		found.add(wrong(index, ErrInvalidEntry, "no blocks are left: remove it instead"))
+	case c.Speaker != content.Human:
+		found.less(index, c.Blocks, blocks, from)
+	case !reduced(c.Blocks, blocks, from) && !(cuts && cutAtEnd(c.Blocks, blocks)):
+		found.add(quote(&Error{Index: index, Err: ErrHumanChanged}))
 	}
-	return Part{
-		Index: index, Edited: true, Content: out, Kept: from,
-		Made: c.Speaker == content.Human && !reduced(c.Blocks, blocks, from),
-	}
+	return Part{Index: index, Edited: true, Content: out, Kept: from}
 }
 
 // isOpaque reports whether b is of an unknown kind. Strategies must leave such blocks alone: what they mean to the

@@ -31,6 +31,11 @@ func TestWhateverAPluginAnswers(t *testing.T) {
 			"pieces")
 		parts, err = check.Compress(history, pieces)
 		judge(t, history, parts, err)
+		for _, p := range parts {
+			if err == nil && p.Index < 0 && human(p.Content) && p.Content.Blocks[0] != content.Block(content.Text{Text: summary}) {
+				t.Fatalf("a strategy speaks as a person: %+v", p)
+			}
+		}
 	})
 }
 
@@ -95,6 +100,8 @@ func blocks(t *rapid.T, c content.Content) (pieces []rewrite.BlockPiece) {
 	return pieces
 }
 
+const summary = "<state_snapshot>we mend the parser</state_snapshot>"
+
 func edit(t *rapid.T, history []content.Content) rewrite.Edit {
 	e := rewrite.Edit{Index: index(t, history), Remove: rapid.Bool().Draw(t, "remove")}
 	if !e.Remove && e.Index >= 0 && e.Index < len(history) {
@@ -107,7 +114,7 @@ func piece(t *rapid.T, history []content.Content) rewrite.Piece {
 	switch rapid.IntRange(0, 4).Draw(t, "kind") {
 	case 0:
 		return rewrite.Added{Content: content.Content{Speaker: content.Human,
-			Blocks: []content.Block{content.Text{Text: "summary"}}}}
+			Blocks: []content.Block{content.Text{Text: rapid.SampledFrom([]string{"new", summary}).Draw(t, "words")}}}}
 	case 1:
 		e := edit(t, history)
 		return rewrite.Edited{Index: e.Index, Blocks: e.Blocks}
@@ -133,7 +140,7 @@ func TestNothingOfTheAIIsPutBetweenACallAndItsResponse(t *testing.T) {
 		want    error
 	}{
 		"the AI spoke":              {history, says(content.AI, content.Text{Text: "summary"}), check.ErrOrphaned},
-		"a person spoke":            {history, says(content.Human, content.Text{Text: "summary"}), nil},
+		"a person spoke":            {history, says(content.Human, content.Text{Text: summary}), nil},
 		"the AI had spoken already": {late, says(content.AI, content.Text{Text: "summary"}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {

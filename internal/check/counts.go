@@ -1,7 +1,6 @@
 package check
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/thresh-dev/thresh/internal/text"
@@ -12,8 +11,6 @@ const (
 	MaxCounts     = 64
 	MaxCountLabel = 64 // bytes
 )
-
-var ErrCounts = errors.New("the strategy's counts are out of bounds")
 
 // Counts judges the counters that a strategy reports of a Compress; the error wraps [ErrCounts].
 func Counts(counts map[string]int64) error {

@@ -5,8 +5,8 @@
 // single entry ([Content]), and also those from an agent.
 //
 // The rules, in short: every index is in bounds and used once; kept parts ascend; a call and its response are kept or
-// removed together; a call that still waits for its response is kept; in an Optimize, what a person said only loses
-// parts, and the newest of it does not change (human.go); what the model did and what tools answered only loses parts
+// removed together; a call that still waits for its response is kept; what a person said only loses parts, or goes in a
+// Compress, and the newest of it does not change (human.go); what the model did and what tools answered only loses parts
 // in any edit (model.go); pinned entries and blocks of unknown kinds are left alone. What was wrong in the input may
 // stay wrong: recorded histories have such faults.
 package check

@@ -11,7 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
-// What a person said may only lose parts, each with a marker in its place. An edit of a human entry puts, for each
+// What a person said stays, loses parts, each with a marker in its place, or, in a Compress, goes. What a strategy adds
+// has the human speaker as a state snapshot only. An edit of a human entry puts, for each
 // block that it does not keep, one new text block in its place. A text block becomes the text with runs of whole lines
 // replaced by one marker line each; every other line is unchanged, byte for byte. A block of another kind becomes one
 // marker line. Blank text needs no marker. Text blocks that follow each other may also lose lines as if they were one
@@ -109,8 +110,102 @@ func reduces(original, text string) bool {
 	return place(true)
 }
 
-// reduced reports whether an edit of a human entry only took parts out; otherwise the entry counts as made by the
-// strategy ([Part.Made]). kept is, for each block of after, its position in before or -1.
+// people finds new entries that a model would take for a person's. One that the history has, word for word, may come as
+// a new one, once.
+func (p *problems) people(history []content.Content, parts []Part) {
+	suspect := func(part Part) bool {
+		c := part.Content
+		return part.Index < 0 && c.Speaker == content.Human && c.HasContent() && !framed(c)
+	}
+	if !slices.ContainsFunc(parts, suspect) {
+		return
+	}
+	stood, left := map[string]int{}, map[string]int{} // how many entries that read alike are in no part yet
+	for i, c := range history {
+		if c.Speaker == content.Human {
+			stood[form(c)] = i
+			left[form(c)]++
+		}
+	}
+	for _, part := range parts {
+		if part.Index >= 0 && history[part.Index].Speaker == content.Human {
+			left[form(history[part.Index])]--
+		}
+	}
+	for i, part := range parts {
+		if !suspect(part) {
+			continue
+		}
+		key := form(part.Content)
+		if left[key]--; left[key] >= 0 {
+			continue
+		}
+		e := &Error{Index: i, New: true, Err: ErrHumanMade}
+		if at, known := stood[key]; known {
+			e = &Error{Index: at, Err: ErrTwice}
+		}
+		p.add(e.quoted("", describe(part.Content.Blocks...)))
+	}
+}
+
+// framed reports whether an entry is a summary by what a model reads of it.
+func framed(c content.Content) bool {
+	for _, b := range c.Blocks {
+		t, ok := b.(content.Text)
+		return ok && marks.Snapshot(t.Text)
+	}
+	return false
+}
+
+func form(c content.Content) string {
+	var out []byte
+	for _, b := range c.Blocks {
+		out = append(content.AppendBlock(out, b), '\n')
+	}
+	return string(out)
+}
+
+// newest finds an edit of the newest thing that a person said.
+func (p *problems) newest(history []content.Content, part Part) {
+	if history[part.Index].Speaker != content.Human {
+		return
+	}
+	for _, c := range history[part.Index+1:] {
+		if c.Speaker == content.Human && c.HasContent() {
+			return
+		}
+	}
+	p.unchanged(history[part.Index], part)
+}
+
+// unchanged demands that an edit of the newest human entry only takes out what the entry itself repeats.
+func (p *problems) unchanged(was content.Content, part Part) {
+	if !repeatsItself(was, part.Content) {
+		p.add(wrong(part.Index, ErrHumanChanged, "it is the newest thing a person said, which stays as it is").
+			quoted(describe(was.Blocks...), describe(part.Content.Blocks...)))
+	}
+}
+
+// cutAtEnd reports whether texts only lost their ends, each for a sentence in square brackets. At the hard limit the
+// host does so.
+func cutAtEnd(before, after []content.Block) bool {
+	if len(before) != len(after) {
+		return false
+	}
+	for i, b := range after {
+		was, _ := before[i].(content.Text)
+		now, ok := b.(content.Text)
+		head, mark, cut := strings.Cut(now.Text, "… [")
+		if !content.Equal(before[i], b) &&
+			!(ok && cut && strings.HasSuffix(mark, "]") && strings.HasPrefix(was.Text, head)) {
+			return false
+		}
+	}
+	return true
+}
+
+// reduced reports whether an edit of a human entry only took parts out. kept is, for each block of after, its position
+// in before or -1.
 func reduced(before, after []content.Block, kept []int) bool {
 	return reducedEach(before, after, kept) || reducedTogether(before, after)
 }

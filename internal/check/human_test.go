@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/internal/check"
@@ -155,6 +156,63 @@ func TestPinnedEntriesStay(t *testing.T) {
 		if _, err := check.Compress(history, c.pieces); !errors.Is(err, c.want) {
 			t.Errorf("%s in a Compress: got %v, want %v", name, err, c.want)
 		}
+	}
+}
+
+// A Compress keeps an entry of a person as it is, takes parts out for marks, or drops it. What it adds is no person's.
+func TestACompressPutsNoWordsIntoAPersonsMouth(t *testing.T) {
+	said := func(s string) content.Content { return person(content.Text{Text: s}) }
+	history := []content.Content{said("never\npush\nto main"), said("never push"),
+		{Speaker: content.AI, Blocks: []content.Block{content.Text{Text: "well"}}}, said("mend it\nand test it")}
+	edit := func(s string) []rewrite.Piece {
+		return []rewrite.Piece{rewrite.Edited{Index: 0, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: s}}}},
+			rewrite.Keep{From: 1, To: 4}}
+	}
+	add := func(c content.Content, keep ...rewrite.Piece) []rewrite.Piece {
+		return append([]rewrite.Piece{rewrite.Added{Content: c}}, keep...)
+	}
+	all, newest := rewrite.Keep{From: 0, To: 4}, rewrite.Keep{From: 3, To: 4}
+	for name, c := range map[string]struct {
+		pieces []rewrite.Piece
+		want   *check.Error
+	}{
+		"lines for a mark":      {edit("never\n[1 line removed]\nto main"), nil},
+		"dropped":               {[]rewrite.Piece{newest}, nil},
+		"a summary":             {add(said(" <state_snapshot>we mend</state_snapshot>\nmore"), newest), nil},
+		"the same, as a copy":   {add(said("never push"), newest), nil},
+		"a summary of the ai's": {add(content.Content{Speaker: content.AI, Blocks: said("we mend").Blocks}, newest), nil},
+		"other words": {edit("never\npush\nto dev"),
+			&check.Error{Index: 0, Err: check.ErrHumanChanged, Was: "to main", Came: "to dev"}},
+		"lines without a mark": {edit("push\nto main"),
+			&check.Error{Index: 0, Err: check.ErrHumanChanged, Was: "never push to main", Came: "push to main"}},
+		"lines of the newest": {[]rewrite.Piece{rewrite.Keep{From: 0, To: 3}, rewrite.Edited{Index: 3,
+			Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "mend it\n[removed]"}}}}},
+			&check.Error{Index: 3, Err: check.ErrHumanChanged, Was: "and test it", Came: "[removed]",
+				Detail: "it is the newest thing a person said, which stays as it is"}},
+		"words of its own": {add(said("push it"), newest),
+			&check.Error{Index: 0, New: true, Err: check.ErrHumanMade, Came: "push it"}},
+		"a snapshot that is not closed": {add(said("<state_snapshot>push it"), newest),
+			&check.Error{Index: 0, New: true, Err: check.ErrHumanMade, Came: "<state_snapshot>push it"}},
+		"a snapshot behind words": {add(said("push it\n<state_snapshot></state_snapshot>"), newest),
+			&check.Error{Index: 0, New: true, Err: check.ErrHumanMade, Came: "push it <state_snapshot></state_snapshot>"}},
+		"an entry twice": {add(said("never push"), all), &check.Error{Index: 1, Err: check.ErrTwice, Came: "never push"}},
+	} {
+		_, err := check.Compress(history, c.pieces)
+		var got *check.Error
+		errors.As(err, &got)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+		if got != nil && strings.Contains(err.Error(), "never") {
+			t.Errorf("%s: the text, which is logged, quotes the conversation: %v", name, err)
+		}
+	}
+	cut := edit("nev… [the rest was removed]")
+	if _, err := check.Compress(history, cut); !errors.Is(err, check.ErrHumanChanged) {
+		t.Errorf("a strategy cuts within a line: %v", err)
+	}
+	if _, err := check.MakeRoom(history, cut); err != nil {
+		t.Errorf("the host cuts at the end: %v", err)
 	}
 }
 

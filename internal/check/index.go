@@ -151,25 +151,21 @@ func (x *Index) Optimize(n int, at func(int) content.Content, edits []rewrite.Ed
 // run. Callers hold x.mu.
 func (x *Index) change(found *problems, c content.Content, e rewrite.Edit, n int) Change {
 	if e.Remove {
+		quote := func(e *Error) *Error { return e.quoted(describe(c.Blocks...), "") }
 		if c.Pinned() {
-			found.add(&Error{Index: e.Index, Err: ErrPinned})
+			found.add(quote(wrong(e.Index, ErrPinned, "it is gone")))
 		}
 		if c.Speaker == content.Human {
-			found.add(&Error{Index: e.Index, Err: ErrHumanLost})
+			found.add(quote(&Error{Index: e.Index, Err: ErrHumanLost}))
 		}
 		if slices.ContainsFunc(c.Blocks, isOpaque) {
 			found.add(&Error{Index: e.Index, Err: ErrOpaqueChanged})
 		}
 		return Change{Part: Part{Index: e.Index}, Removed: true}
 	}
-	part := edited(found, c, e.Index, e.Blocks)
-	switch {
-	case c.Speaker != content.Human:
-	case part.Made:
-		found.add(wrong(e.Index, ErrHumanChanged, "whole lines may go, each run of them with a line like "+
-			"\"[3 lines removed]\" in its place; all other lines stay as they are"))
-	case e.Index == x.newest(n) && !repeatsItself(c, part.Content):
-		found.add(wrong(e.Index, ErrHumanChanged, "it is the newest thing a person said, which stays as it is"))
+	part := edited(found, c, e.Index, e.Blocks, false)
+	if c.Speaker == content.Human && e.Index == x.newest(n) {
+		found.unchanged(c, part)
 	}
 	return Change{Part: part}
 }

@@ -2,7 +2,6 @@ package check
 
 import (
 	"bytes"
-	"fmt"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -34,7 +33,8 @@ func (p *problems) less(index int, was, blocks []content.Block, kept []int) {
 	}
 	for i, b := range was {
 		if signed(b) && !stays[i] {
-			p.add(wrong(index, ErrSigned, "block %d of the entry as it was", i))
+			p.add(wrong(index, ErrSigned, "block %d of the entry as it was", i).
+				quoted(describe(b), describe(blocks[min(i, len(blocks)-1)])))
 			return
 		}
 	}
@@ -61,7 +61,8 @@ func (p *problems) less(index int, was, blocks []content.Block, kept []int) {
 			}
 		}
 		if next >= to {
-			p.add(wrong(index, fault(was[from:max(from, to)], b), "block %d", i))
+			p.add(wrong(index, fault(was[from:max(from, to)], b), "block %d", i).
+				quoted(describe(was[from:max(from, to)]...), describe(b)))
 			return
 		}
 		next++
@@ -119,7 +120,7 @@ func sameOutcome(a, b content.ToolResponse) bool {
 	return a.CallID == b.CallID && a.ToolName == b.ToolName && a.Failed() == b.Failed()
 }
 
-func fault(was []content.Block, b content.Block) error {
+func fault(was []content.Block, b content.Block) *Rule {
 	switch b := b.(type) {
 	case content.ToolCall:
 		return ErrCallChanged
@@ -182,19 +183,24 @@ func (p *problems) madeUp(history []content.Content, parts []Part) {
 		return
 	}
 	left := map[string]int{} // how many blocks of the history that read alike are in no entry of the answer yet
-	count := func(c content.Content, by int) {
+	stood := map[string]int{}
+	count := func(c content.Content, by, at int) {
 		for _, b := range c.Blocks {
 			if id, ok := callID(b); ok && ids[id] {
-				left[string(content.AppendBlock(nil, b))] += by
+				key := string(content.AppendBlock(nil, b))
+				left[key] += by
+				if by > 0 {
+					stood[key] = at
+				}
 			}
 		}
 	}
-	for _, c := range history {
-		count(c, 1)
+	for i, c := range history {
+		count(c, 1, i)
 	}
 	for _, part := range parts {
 		if part.Index >= 0 {
-			count(part.Content, -1)
+			count(part.Content, -1, 0)
 		}
 	}
 	for i, part := range parts {
@@ -206,9 +212,15 @@ func (p *problems) madeUp(history []content.Content, parts []Part) {
 				continue
 			}
 			key := string(content.AppendBlock(nil, b))
-			if left[key]--; left[key] < 0 {
-				p.add(&Error{Index: i, New: true, Err: fault(nil, b), Detail: fmt.Sprintf("block %d", j)})
+			if left[key]--; left[key] >= 0 {
+				continue
 			}
+			e := wrong(i, fault(nil, b), "block %d", j)
+			e.New = true
+			if at, known := stood[key]; known {
+				e.Index, e.New, e.Err = at, false, ErrTwice
+			}
+			p.add(e.quoted("", describe(b)))
 		}
 	}
 }

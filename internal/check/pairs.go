@@ -245,7 +245,7 @@ func (p *problems) worse(was, is pairing) {
 	var found problems
 	// The error names the entry in the numbering that its author knows: the given history, or the answer for a new
 	// entry.
-	report := func(s side, err error) {
+	report := func(s side, err *Rule) {
 		e := wrong(s.entry, err, "call id %q", s.call)
 		if s.entry < 0 {
 			e.Index, e.New = -1-s.entry, true

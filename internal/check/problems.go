@@ -13,6 +13,11 @@ type problems []*Error
 // fill logs.
 const mostProblems = 10
 
+// More is how many more problems there are than are listed.
+type More int
+
+func (m More) Error() string { return fmt.Sprintf("and %d more", int(m)) }
+
 // add keeps all, also those beyond the bound: the message says how many there are.
 func (p *problems) add(e *Error) { *p = append(*p, e) }
 
@@ -20,7 +25,7 @@ func (p problems) err() error {
 	var all []error
 	for i, e := range p {
 		if i == mostProblems {
-			all = append(all, fmt.Errorf("and %d more", len(p)-mostProblems))
+			all = append(all, More(len(p)-mostProblems))
 			break
 		}
 		all = append(all, e)

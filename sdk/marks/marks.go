@@ -195,3 +195,16 @@ func ReadInclusion(line string) (path string, ok bool) {
 	path, ok = strings.CutSuffix(path, inclusionEnd)
 	return path, ok && path != ""
 }
+
+// Around a summary of earlier conversation. A strategy that adds an entry in the name of a person begins it with such a
+// snapshot.
+const (
+	SnapshotStart = "<state_snapshot>"
+	SnapshotEnd   = "</state_snapshot>"
+)
+
+// Snapshot reports whether a text begins with a closed state snapshot.
+func Snapshot(text string) bool {
+	body, ok := strings.CutPrefix(strings.TrimSpace(text), SnapshotStart)
+	return ok && strings.Contains(body, SnapshotEnd)
+}

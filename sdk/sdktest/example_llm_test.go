@@ -24,7 +24,7 @@ func (tell) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (
 	if err != nil {
 		return sdk.CompressResult{}, err
 	}
-	summary := sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: answer.Text}}}
+	summary := sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Text{Text: answer.Text}}}
 	return sdk.Applied([]sdk.Content{summary}, sdk.CompressMetadata{LLMCallMade: true}), nil
 }
 

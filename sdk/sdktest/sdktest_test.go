@@ -176,7 +176,7 @@ func TestCheckCompressed(t *testing.T) {
 		"a no-op": {func([]sdk.Content) sdk.CompressResult { return sdk.NoOp(sdk.NoOpNoGain) }, ""},
 		"kept, edited and new": {func(h []sdk.Content) sdk.CompressResult {
 			h[3].Blocks = h[3].Blocks[:1]
-			return sdk.Applied([]sdk.Content{text(sdk.Human, "summary"), h[3], h[4]}, sdk.CompressMetadata{})
+			return sdk.Applied([]sdk.Content{text(sdk.AI, "summary"), h[3], h[4]}, sdk.CompressMetadata{})
 		}, ""},
 		"a no-op with a history": {func(h []sdk.Content) sdk.CompressResult {
 			return sdk.CompressResult{NoOp: "x",

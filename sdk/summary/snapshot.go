@@ -6,12 +6,10 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
-const (
-	openTag  = "<state_snapshot>"
-	closeTag = "</state_snapshot>"
-)
+const openTag, closeTag = marks.SnapshotStart, marks.SnapshotEnd
 
 // defuse removes the tags from the inside of a snapshot: readPrior takes the first closing tag as the snapshot's end,
 // so that a record which quotes one cannot end it early.
@@ -117,8 +115,7 @@ func priorText(entry sdk.Content) (text string, ok bool) {
 		return "", false
 	}
 	first, isText := entry.Blocks[0].(sdk.Text)
-	if !isText || !strings.HasPrefix(strings.TrimSpace(first.Text), openTag) ||
-		!strings.Contains(first.Text, closeTag) {
+	if !isText || !marks.Snapshot(first.Text) {
 		return "", false
 	}
 	text, _ = said(entry, false)

@@ -42,7 +42,7 @@ func TestChangesOfACompress(t *testing.T) {
 	h := of(t, human("a"), says(""), calls("1"), answers("1"), says("b"), human("c"))
 	s := h.Snapshot()
 	plan, err := s.PlanCompress(t.Context(), history.Curate(s.Entries), "test", []rewrite.Piece{
-		rewrite.Added{Content: human("summary")}, rewrite.Added{Content: human("directive")}, rewrite.Edited{Index: 3,
+		rewrite.Added{Content: human(summary)}, rewrite.Added{Content: says("directive")}, rewrite.Edited{Index: 3,
 			Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "[B]"}}}}, rewrite.Keep{From: 4, To: 5},
 	}, counts)
 	if err != nil {
@@ -50,7 +50,7 @@ func TestChangesOfACompress(t *testing.T) {
 	}
 	want := []outcome.Change{
 		{Kind: outcome.Added, Speaker: content.Human, After: 13},
-		{Kind: outcome.Added, Speaker: content.Human, After: 13},
+		{Kind: outcome.Added, Speaker: content.AI, After: 13},
 		{EntryID: "e1", Kind: outcome.Removed, Speaker: content.Human, Before: 13},
 		{EntryID: "e2", Kind: outcome.Removed, Speaker: content.AI, Rule: outcome.RuleBlank, Before: 13},
 		{EntryID: "e3", Kind: outcome.Removed, Speaker: content.AI, Before: 13, Calls: []string{"1"}},
@@ -68,7 +68,7 @@ func TestChangesOfACompress(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(outcome.Change{}, "Made")); diff != "" {
 		t.Errorf("after Apply:\n%s", diff)
 	}
-	made := human("directive")
+	made := says("directive")
 	made.Metadata = []byte(`{"madeBy":"test"}`) // or it would be taken for a person's words
 	if !got[1].Made.Equal(made) {
 		t.Errorf("made is %v", got[1].Made)

@@ -148,7 +148,7 @@ func TestOptimizeAnswersThatAreRefused(t *testing.T) {
 		"response without its call":     {[]rewrite.Edit{{Index: 1, Remove: true}}, history.ErrOrphaned},
 		"call without its response":     {[]rewrite.Edit{{Index: 2, Remove: true}}, history.ErrUnanswered},
 		"kept block out of bounds":      {[]rewrite.Edit{{Index: 1, Blocks: keep(1)}}, history.ErrOutOfBounds},
-		"block kept twice":              {[]rewrite.Edit{{Index: 1, Blocks: keep(0, 0)}}, history.ErrOutOfOrder},
+		"block kept twice":              {[]rewrite.Edit{{Index: 1, Blocks: keep(0, 0)}}, history.ErrTwice},
 		"unknown block dropped":         {[]rewrite.Edit{{Index: 3, Blocks: keep(1)}}, history.ErrOpaqueChanged},
 		"entry with unknown block gone": {[]rewrite.Edit{{Index: 3, Remove: true}}, history.ErrOpaqueChanged},
 		"call that still waits removed": {[]rewrite.Edit{{Index: 4, Remove: true}}, history.ErrPendingRemoved},
@@ -177,6 +177,8 @@ func TestPairsWithOneIDAreNotMixedUp(t *testing.T) {
 	}
 }
 
+const summary = "<state_snapshot>we mend the parser</state_snapshot>"
+
 func TestApplyCompress(t *testing.T) {
 	h := of(t, human("a"), says(""), calls("1"), answers("1"), human("b"), calls("2"))
 	s := h.Snapshot()
@@ -185,7 +187,7 @@ func TestApplyCompress(t *testing.T) {
 		t.Fatalf("curated has %d entries, want 5: the blank one goes", len(curated))
 	}
 	plan, err := s.PlanCompress(t.Context(), curated, "test",
-		[]rewrite.Piece{rewrite.Added{Content: human("summary")}, rewrite.Keep{From: 3, To: 5}}, counts)
+		[]rewrite.Piece{rewrite.Added{Content: human(summary)}, rewrite.Keep{From: 3, To: 5}}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +196,7 @@ func TestApplyCompress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"human: summary", "human: b", "ai: call 2", "tool: answer 2"}
+	want := []string{"human: " + summary, "human: b", "ai: call 2", "tool: answer 2"}
 	if diff := cmp.Diff(want, sketch(after.Contents())); diff != "" {
 		t.Error(diff)
 	}
@@ -213,7 +215,7 @@ func TestCompressAnswersThatAreRefused(t *testing.T) {
 		"range past the end": {[]rewrite.Piece{rewrite.Keep{From: 3, To: 6}}, history.ErrOutOfBounds},
 		"empty range":        {[]rewrite.Piece{rewrite.Keep{From: 3, To: 3}}, history.ErrOutOfBounds},
 		"kept twice": {[]rewrite.Piece{rewrite.Keep{From: 0, To: 5}, rewrite.Keep{From: 4, To: 5}},
-			history.ErrOutOfOrder},
+			history.ErrTwice},
 		"kept out of order": {[]rewrite.Piece{rewrite.Keep{From: 3, To: 5}, rewrite.Keep{From: 0, To: 1}},
 			history.ErrOutOfOrder},
 		"edited to nothing": {[]rewrite.Piece{rewrite.Keep{From: 0, To: 2}, rewrite.Edited{Index: 2}},

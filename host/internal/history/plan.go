@@ -21,8 +21,10 @@ var (
 	ErrUnanswered     = check.ErrUnanswered
 	ErrMismatched     = check.ErrMismatched
 	ErrPendingRemoved = check.ErrPendingRemoved
+	ErrTwice          = check.ErrTwice
 	ErrHumanLost      = check.ErrHumanLost
 	ErrHumanChanged   = check.ErrHumanChanged
+	ErrHumanMade      = check.ErrHumanMade
 	ErrCallChanged    = check.ErrCallChanged
 	ErrResultChanged  = check.ErrResultChanged
 	ErrOutcomeChanged = check.ErrOutcomeChanged
@@ -146,21 +148,22 @@ func (p *Plan) expand() {
 }
 
 // PlanCompress checks the pieces of a Compress against curated, the entries that the strategy was given (see [Curate]),
-// and returns the rewrite. s is the snapshot of curated; any Compress removes blank entries that are not in it. An
-// entry in which a person or the model seems to say what the strategy wrote gets metadata that names strategy as its
-// maker; with "" the host rewrites to make room, and nothing is marked. Marks that refer to removed lines get the lines
+// and returns the rewrite. s is the snapshot of curated; any Compress removes blank entries that are not in it. A new
+// entry gets metadata that names strategy as its maker; with "" the host rewrites to make room, and adds none. Marks that refer to removed lines get the lines
 // back; if the host makes room, they say that the lines are gone. Errors are as for [Snapshot.PlanOptimize].
 func (s Snapshot) PlanCompress(
 	ctx context.Context, curated []*Entry, strategy string, pieces []rewrite.Piece, count Counter,
 ) (*Plan, error) {
-	given := contents(curated)
-	parts, err := check.Compress(given, pieces)
+	given, judge := contents(curated), check.Compress
+	if strategy == "" {
+		judge = check.MakeRoom
+	}
+	parts, err := judge(given, pieces)
 	if err != nil {
 		return nil, err
 	}
 	for i := range parts {
-		// A strategy may write in another's place, but the entry must say so.
-		if p := &parts[i]; strategy != "" && p.Made {
+		if p := &parts[i]; p.Index < 0 {
 			p.Content = check.MarkMade(p.Content, strategy)
 		}
 	}

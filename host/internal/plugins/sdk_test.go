@@ -50,7 +50,7 @@ func TestAPluginOfTheSDK(t *testing.T) {
 	}
 	want := prepare.CompressAnswer{
 		Pieces: []rewrite.Piece{
-			rewrite.Added{Content: content.Content{Speaker: content.Human,
+			rewrite.Added{Content: content.Content{Speaker: content.AI,
 				Blocks: []content.Block{content.Text{Text: "for <compression>"}}}},
 			rewrite.Keep{From: 2, To: 3},
 		},

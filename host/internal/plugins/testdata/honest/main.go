@@ -47,7 +47,7 @@ func (honest) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput)
 	if err != nil {
 		return sdk.CompressResult{}, err
 	}
-	summary := sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: answer.Text}}}
+	summary := sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Text{Text: answer.Text}}}
 	counts, err := host.EstimateTokens(ctx, []sdk.Content{summary})
 	if err != nil {
 		return sdk.CompressResult{}, err

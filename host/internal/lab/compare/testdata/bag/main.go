@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/serve"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -54,7 +55,8 @@ func (b bag) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.
 			}
 		}
 	}
-	list := sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: strings.Join(names, " ")}}}
+	list := sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{
+		Text: marks.SnapshotStart + strings.Join(names, " ") + marks.SnapshotEnd}}}
 	return sdk.Applied(append([]sdk.Content{list}, kept...), sdk.CompressMetadata{}), nil
 }
 
