@@ -25,9 +25,6 @@ const (
 	mostRuns = 12
 	// leastOmitted is the share of a text that must go for it to be changed at all.
 	leastOmitted = 0.1
-	// recall ends the name of the tool by which agents read removed results again. What an agent asked for once more
-	// stays whole.
-	recall = "thresh_recall"
 	// ruleRepeated is the reason that the host shows.
 	ruleRepeated = "repeated-lines"
 )
@@ -156,7 +153,11 @@ func (r *reader) take(at int, fresh bool, exchange *marks.Exchange) {
 			from.file = r.lines.hash(tools.Resolve(r.in.WorkspaceRoot, use.Reads[0])) | 1
 		}
 		texts := content.Literals(response.Result)
-		if fresh && !strings.HasSuffix(call.Name, recall) {
+		// What was asked for once more stays whole, and nothing is left out because it stands there.
+		if tools.Recalls(call.Name) || slices.ContainsFunc(texts, func(s content.Literal) bool { return marks.HasRecalled(s.Text) }) {
+			return
+		}
+		if fresh {
 			now, ok := r.withoutRepeats(response, texts, from)
 			if ok && r.in.Tools.Failed(call, now) == r.in.Tools.Failed(call, response) {
 				if _, again := r.edited[at]; !again {

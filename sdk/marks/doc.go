@@ -2,5 +2,6 @@
 // how they are written, read back, and what they claim. docs/writing-a-strategy.md lists them.
 //
 // marks.go has the marks for omitted lines, reference.go those that also say which earlier result has the lines:
-// [Resolve] makes the exact lines again. results.go names results as a reference does.
+// [Resolve] makes the exact lines again. results.go names results as a reference does. recalled.go has the line before
+// what a model read again.
 package marks

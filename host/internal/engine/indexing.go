@@ -36,7 +36,7 @@ func newIndexing(in store.Store, key store.Key, t *tools.Taxonomy, parts []store
 		last := parts[len(parts)-1]
 		x.after, before = last.Until, last.Data
 	}
-	x.Indexer = search.NewIndexer(t, recalls, before)
+	x.Indexer = search.NewIndexer(t, tools.Recalls, before)
 	return x
 }
 

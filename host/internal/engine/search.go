@@ -15,12 +15,6 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// RecallTool is the tool by which a model gets back what was removed; agents put their own words before its name. Its
-// calls and results are not searched.
-const RecallTool = "thresh_recall"
-
-func recalls(tool string) bool { return strings.HasSuffix(tool, RecallTool) }
-
 // Search finds passages of what was added to the session and was no longer sent as it was added in the last prepared
 // request; before the first, of what is no longer in the history. The best comes first. The error wraps
 // [search.ErrQuery] for a query that says nothing, and [ErrNotStored] if the host keeps no sessions.

@@ -102,7 +102,7 @@ func (x *Indexer) Add(record uint64, index int, c *content.Content) {
 		}
 		text := Text(b)
 		spans := passages(text)
-		if len(spans) == 0 {
+		if _, result := b.(content.ToolResponse); len(spans) == 0 || result && marks.HasRecalled(text) {
 			continue
 		}
 		blocks = binary.AppendUvarint(blocks, uint64(i))
