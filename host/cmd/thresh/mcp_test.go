@@ -13,7 +13,7 @@ import (
 // asks the same over standard input.)
 func TestResultsAreGivenBackOverHTTP(t *testing.T) {
 	t.Parallel()
-	s := newPlace(t).serveNetwork("--set", "serve.listen=127.0.0.1:0", "--set", "proxy.recall=true")
+	s := newPlace(t).serveNetwork("--set", "serve.listen=127.0.0.1:0")
 	call := content.ToolCall{ID: "call_1", Name: "read_file"}
 	response := content.ToolResponse{CallID: call.ID, ToolName: call.Name}.WithResultText("package calc")
 	if _, err := s.session(client.OpenOptions{ID: "chat"}).Add(t.Context(),
@@ -26,7 +26,7 @@ func TestResultsAreGivenBackOverHTTP(t *testing.T) {
 	stateless := strings.Replace(message, `"call_1"}`, `"call_1"},"_meta":{"io.modelcontextprotocol/protocolVersion":`+
 		`"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`, 1)
 	for name, c := range map[string]struct{ message, session, token, want string }{
-		"it is given back":         {message, "chat", s.local(), `"text":"package calc"`},
+		"it is given back":         {message, "chat", s.local(), `lines 1-1 of 1, id e2.0]\npackage calc"`},
 		"to a stateless client":    {stateless, "chat", s.local(), "resultType"},
 		"of a session that is not": {message, "no-such", s.local(), `"isError":true`},
 		"with a wrong token":       {message, "chat", "wrong", "token"},

@@ -28,3 +28,11 @@ type Heard struct {
 	// Usage is what was counted so far. Some events count the output only.
 	Usage Usage
 }
+
+// Piece is a part of a tool call in an answer: all of it, or what one event of a stream has of it.
+type Piece struct {
+	// Call tells which of the answer's calls it is of, where a call comes in pieces; "" for a whole one.
+	Call string
+	// ID and Name are the call's, "" in later pieces of it, and Arguments what the piece has of their text.
+	ID, Name, Arguments string
+}

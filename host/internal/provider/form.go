@@ -146,8 +146,9 @@ type Form struct {
 	Assistant string
 	TextType  func(content.Speaker) string
 
-	// Counts is what an answer, or an event of one, reports.
+	// Counts is what an answer, or an event of one, reports, and Calls reads the tool calls in it.
 	Counts *Counts
+	Calls  func(answer []byte) []Piece
 	// TooLong reads a refusal of a request as too long; false if it is about something else.
 	TooLong func(status int, answer []byte) (Refusal, bool)
 	// Ask writes a request for a text, and Hear reads an event of its answer; nil if summaries cannot be had from the

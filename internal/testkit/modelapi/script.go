@@ -15,8 +15,8 @@ type Turn []Action
 type Action struct {
 	// Do is "read", "run", "edit", "delegate", "wait", "find" or "recall".
 	Do string
-	// Path is a file, Old and New what an edit replaces; Command is run by a shell.
-	Path, Old, New, Command string
+	// Path is a file, Old and New what an edit replaces; Command is run by a shell. Query is what to recall.
+	Path, Old, New, Command, Query string
 }
 
 // Read, Run and Edit are actions. Paths are relative to [Options.Dir].
@@ -33,6 +33,9 @@ func Wait() Action { return Action{Do: "wait"} }
 // Recall asks for the result that was removed last, by the id that stands in its place. Without such a place, or the
 // tool, nothing is done.
 func Recall() Action { return Action{Do: "recall"} }
+
+// Search asks for what was removed by words.
+func Search(words string) Action { return Action{Do: "recall", Query: words} }
 
 // Find loads the tool for [Recall], where the agent offers the tools of MCP servers only to a model that has searched
 // for them.

@@ -45,17 +45,21 @@ func (s *Server) act(a Action, p prompt) (say, bool) {
 	path := filepath.Join(s.options.Dir, a.Path)
 	values := map[string]string{"command": a.Command, "path": path, "old": a.Old, "new": a.New,
 		"agent": "general-purpose", "task": "Look at the project."}
-	// "recall" has no parameters but the id that a note in the conversation names.
 	t, ok := find(p.tools, a.Do)
 	if a.Do == "find" {
 		return say{name: t.name, args: object{"query": "thresh_recall"}}, ok
 	}
-	if run, has := find(p.tools, "run"); a.Do == "recall" && !ok && has && run.kind == "custom" {
-		return script(run, `const t = ALL_TOOLS.find(t => t.name.endsWith("thresh_recall"));`+
-			` text(await tools[t.name]({id: `+encoded(p.removed)+`}));`), p.removed != ""
-	}
 	if a.Do == "recall" {
-		return say{name: t.name, space: t.space, args: object{"id": p.removed}}, ok && p.removed != ""
+		asked := object{"id": p.removed}
+		if a.Query != "" {
+			asked = object{"query": a.Query}
+		}
+		can := a.Query != "" || p.removed != ""
+		if run, has := find(p.tools, "run"); !ok && has && run.kind == "custom" {
+			return script(run, `const t = ALL_TOOLS.find(t => t.name.endsWith("thresh_recall"));`+
+				` text(await tools[t.name](`+encoded(asked)+`));`), can
+		}
+		return say{name: t.name, space: t.space, args: asked}, ok && can
 	}
 	if t.name == "task" { // opencode's
 		values["agent"] = "general"

@@ -1,9 +1,11 @@
-// Package mcp gives removed results back: it serves the Model Context Protocol with one tool, thresh_recall, with which
-// an agent's model reads again what a strategy took out of its conversation.
+// Package mcp gives back what was removed: it serves the Model Context Protocol with one tool, thresh_recall, with which
+// an agent's model finds again what a strategy took out of its conversation.
 //
 // 'thresh sessions mcp' runs it on standard input and output; the proxy and 'thresh serve' run it over HTTP at /mcp. Start at
-// [Server]. Where a result is looked up is up to who makes the server.
+// [Server]. Where parts are looked up is up to who makes the server.
 //
+//	answer.go    what a call asks for, and how a model reads what was found
+//	stored.go    parts of a session of a store
 //	protocol.go  the methods of the protocol, the same over both transports
 //	lines.go     standard input and output: a message a line
 //	http.go      the transport that the protocol calls streamable HTTP

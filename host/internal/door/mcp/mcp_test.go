@@ -8,24 +8,26 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// known has a call with two results, an entry and an id that cannot be read.
-var known = &Server{Recall: func(_ context.Context, id string) ([]content.Content, error) {
-	response := func(call, text string) content.Block {
-		return content.ToolResponse{CallID: call}.WithResultText(text)
+// known has a result, a call, something that is found, and an id that cannot be read.
+var known = &Server{Recall: func(_ context.Context, a Asked) ([]Part, error) {
+	of := func(id, kind, text string) Part {
+		p := Part{Passage: search.Lines(text, 1, 99), ID: id}
+		p.Turn, p.Kind, p.Tool, p.Argument, p.Speaker = 3, kind, "read", "a.go", content.AI
+		return p
 	}
-	switch id {
-	case "call_1":
-		return []content.Content{{Speaker: content.AI, Blocks: []content.Block{content.Text{Text: "I look."},
-			content.ToolCall{ID: id}}}, {Speaker: content.Tool, Blocks: []content.Block{
-			response("call_2", "other"), response(id, "one <line>\ntwo")}}}, nil
-	case "e7":
-		said := []content.Block{content.Text{Text: "a long message"}}
-		return []content.Content{{Speaker: content.Human, Blocks: said}}, nil
-	case "broken":
+	switch {
+	case a.ID == "call_1":
+		return []Part{of(a.ID, content.KindToolResponse, "one <line>\ntwo\nthree\n")}, nil
+	case a.ID == "e7":
+		return []Part{of("e7.0", content.KindText, "a long message"), of("e7.1", content.KindToolCall, "x: 1")}, nil
+	case a.ID == "7", a.Query == "two":
+		return []Part{of("7", content.KindToolResponse, "two")}, nil
+	case a.ID == "broken":
 		return nil, errors.New("the store cannot be read")
 	}
 	return nil, nil
@@ -46,20 +48,33 @@ func TestMessages(t *testing.T) {
 			`"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, `"protocolVersion":"2025-03-26"`},
 		"another revision": {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"1999-01-01"}}`,
 			`"protocolVersion":"2025-11-25"`},
-		"no revision":         {`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, `"code":-32602`},
-		"initialized":         {`{"jsonrpc":"2.0","method":"notifications/initialized"}`, ""},
-		"ping":                {`{"jsonrpc":"2.0","id":3,"method":"ping"}`, `{"jsonrpc":"2.0","id":3,"result":{}}`},
-		"the tools":           {`{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{}}`, `"name":"thresh_recall"`},
-		"a result":            {call(`{"id":"call_1"}`), `"result":{"content":[{"text":"one <line>\ntwo","type":"text"}]}`},
-		"an entry":            {call(`{"id":"e7"}`), `"text":"a long message"`},
-		"an unknown id":       {call(`{"id":"call_9"}`), `"isError":true`},
-		"no id":               {call(`{}`), `"isError":true`},
-		"a broken store":      {call(`{"id":"broken"}`), `"text":"the store cannot be read"`},
-		"wrong arguments":     {call(`[]`), `"code":-32602`},
-		"another tool":        {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`, `"code":-32602`},
-		"another method":      {`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`, `"code":-32601`},
-		"the latest revision": {modern("server/discover", ""), `"supportedVersions":["2026-07-28","2025-11-25"`},
-		"its tools":           {modern("tools/list", ""), `"ttlMs":3600000`},
+		"no revision": {`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, `"code":-32602`},
+		"initialized": {`{"jsonrpc":"2.0","method":"notifications/initialized"}`, ""},
+		"ping":        {`{"jsonrpc":"2.0","id":3,"method":"ping"}`, `{"jsonrpc":"2.0","id":3,"result":{}}`},
+		"the tools":   {`{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{}}`, `"name":"thresh_recall"`},
+		"a result": {call(`{"id":"call_1"}`), `"result":{"content":[{"text":"` +
+			`[recalled: turn 3, read a.go, lines 1-3 of 3, id call_1]\none <line>\ntwo\nthree\n","type":"text"}]}`},
+		"an entry": {call(`{"id":"e7"}`), `"text":"[recalled: turn 3, said by the assistant, lines 1-1 of 1, id e7.0]\n` +
+			`a long message\n\n[recalled: turn 3, call of read a.go, lines 1-1 of 1, id e7.1]\nx: 1"`},
+		"words":                {call(`{"query":"two"}`), `lines 1-1 of 1, id 7]\ntwo"`},
+		"other words":          {call(`{"query":"none"}`), `"result":{"content":[{"text":"nothing that was removed has these`},
+		"a number as id":       {call(`{"id":7}`), `id 7]\ntwo"`},
+		"lines of a result":    {call(`{"id":"call_1","lines":"2-3"}`), `lines 2-3 of 3, id call_1]\ntwo\nthree\n"`},
+		"a line":               {call(`{"id":"call_1","lines":2}`), `lines 2-2 of 3, id call_1]\ntwo\n"`},
+		"lines behind the end": {call(`{"id":"call_1","lines":"4-5"}`), `"isError":true`},
+		"no lines":             {call(`{"id":"call_1","lines":"two"}`), `the first and the last line`},
+		"lines of words":       {call(`{"query":"two","lines":"2"}`), `"isError":true`},
+		"few tokens":           {call(`{"id":"call_1","tokens":"5"}`), `lines 1-2 of 3, id call_1]\none <line>\ntwo\n"`},
+		"no tokens":            {call(`{"query":"two","tokens":0}`), `give a number above 0`},
+		"words and an id":      {call(`{"query":"two","id":"7"}`), `not both`},
+		"an unknown id":        {call(`{"id":"call_9"}`), `"isError":true`},
+		"no id":                {call(`{}`), `"isError":true`},
+		"a broken store":       {call(`{"id":"broken"}`), `"text":"the store cannot be read"`},
+		"wrong arguments":      {call(`[]`), `"isError":true`},
+		"another tool":         {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`, `"code":-32602`},
+		"another method":       {`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`, `"code":-32601`},
+		"the latest revision":  {modern("server/discover", ""), `"supportedVersions":["2026-07-28","2025-11-25"`},
+		"its tools":            {modern("tools/list", ""), `"ttlMs":3600000`},
 		"its result": {modern("tools/call", `"name":"thresh_recall","arguments":{"id":"call_1"},`),
 			`"resultType":"complete"`},
 		"its pings": {modern("ping", ""), `"code":-32601`},

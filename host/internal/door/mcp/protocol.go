@@ -5,19 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
-	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // The few methods of the protocol that a server with one tool needs. They are the same for all revisions; what
 // differs is in stateless.go.
 
-// Tool is the name of the tool. Markers in conversations have it, so that it is never changed.
-const Tool = "thresh_recall"
+// Tool is the name of the tool.
+const Tool = tools.Recall
 
 // Mark returns what stands behind the text that replaces a result: the id by which the tool finds it. The text is
 // part of requests to models and of their prompt caches: changing its form rewrites conversations.
@@ -25,9 +24,9 @@ func Mark(id string) string { return " [" + Tool + ": " + id + "]" }
 
 // Server answers the requests of an agent.
 type Server struct {
-	// Recall looks up what has an id in the conversation that the server is for. It returns no entry if nothing has,
-	// whatever other conversations have. It may be called by several requests at the same time.
-	Recall func(ctx context.Context, id string) ([]content.Content, error)
+	// Recall finds what is asked for in the conversation whose model asks: nothing if that does not have it, whatever
+	// other conversations have. It may be called by several requests at the same time.
+	Recall func(context.Context, Asked) ([]Part, error)
 	// Panicked is told of a panic that was recovered, while the stack is still its own, and returns the error to answer
 	// with.
 	Panicked func(value any) error
@@ -78,8 +77,8 @@ func initialize(raw json.RawMessage) (any, *jsonrpc.Error) {
 func about() map[string]any {
 	return map[string]any{
 		"capabilities": map[string]any{"tools": struct{}{}},
-		"instructions": "Some results of tools were removed from this conversation to keep it small. Where one ends " +
-			"with " + Mark("ID")[1:] + ", the tool " + Tool + " returns it as it was.",
+		"instructions": "Earlier parts of this conversation may have been removed to keep it small. " + Tool +
+			" finds them.",
 	}
 }
 
@@ -87,30 +86,39 @@ func serverInfo() any { return map[string]any{"name": "thresh", "version": build
 
 func list() map[string]any { return map[string]any{"tools": []any{tool}} }
 
-// tool is how the list describes the tool. It changes nothing, so that clients need not ask their user each time.
+// tool is how the list describes the tool. It changes nothing, so that clients need not ask their user each time. Each
+// request of an agent has all of it: it is short.
 var tool = map[string]any{
 	"name":  Tool,
-	"title": "Read a removed result again",
-	"description": "Returns the whole result of an earlier tool call of this conversation that was removed to save " +
-		"space. Where a result was removed, " + Mark("ID")[1:] + " stands in its place. Call it only if you need " +
-		"what the result said then; to see how things are now, run the tool again.",
+	"title": "Find removed parts of this conversation",
+	"description": "Finds what was removed from this conversation to save space: tool results, calls, messages. Use it " +
+		"when you need something from before that you no longer see, rather than guess, ask again or redo it. " +
+		"It shows how things were then, not how files are now. Where a result was removed, " + Mark("ID")[1:] +
+		" may stand.",
 	"inputSchema": map[string]any{
 		"type": "object",
 		"properties": map[string]any{
-			"id": map[string]any{"type": "string", "description": "the ID from the place of the removed result"},
+			"query":  property("string", `words, names or paths to find; "exact text" in quotes`),
+			"id":     property("string", "instead: the ID of a mark or of a passage found, to read all of it"),
+			"lines":  property("string", "with id: only these, such as 120-200"),
+			"tokens": property("integer", "most tokens to return"),
 		},
-		"required": []string{"id"}, "additionalProperties": false,
+		"additionalProperties": false,
 	},
 	"annotations": map[string]any{"readOnlyHint": true, "openWorldHint": false},
+}
+
+func property(kind, description string) map[string]any {
+	return map[string]any{"type": kind, "description": description}
 }
 
 // call calls the tool. What the model can mend is a result with isError, which the model sees; what only the client's
 // author can mend is an error of the protocol.
 func (s *Server) call(ctx context.Context, raw json.RawMessage) (map[string]any, *jsonrpc.Error) {
 	var p struct {
-		Name string
-		// Other arguments are ignored: the schema forbids them, and models make them up all the same.
-		Arguments struct{ ID string }
+		Name      string
+		Arguments json.RawMessage
+		Meta      json.RawMessage `json:"_meta"`
 	}
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return nil, wrongParams(err.Error())
@@ -118,19 +126,30 @@ func (s *Server) call(ctx context.Context, raw json.RawMessage) (map[string]any,
 	if p.Name != Tool {
 		return nil, wrongParams(fmt.Sprintf("unknown tool %.100q", p.Name))
 	}
-	id := p.Arguments.ID
-	if id == "" {
-		return result(`"id" is missing: it stands in the place of the removed result`, true), nil
+	a, err := asked(p.Arguments)
+	if err != nil {
+		return result(err.Error(), true), nil
 	}
-	found, err := s.Recall(ctx, id)
+	a.Meta = p.Meta
+	found, err := s.Recall(ctx, a)
 	switch {
 	case err != nil:
 		return result(store.Public(err), true), nil
+	case len(found) == 0 && a.ID != "":
+		return result(fmt.Sprintf("nothing in this conversation has the id %.100q", a.ID), true), nil
 	case len(found) == 0:
-		return result(fmt.Sprintf("nothing in this conversation has the id %.100q", id), true), nil
+		return result(nothing, false), nil
 	}
-	return result(text(found, id), false), nil
+	text, err := a.text(found)
+	if err != nil {
+		return result(err.Error(), true), nil
+	}
+	return result(text, false), nil
 }
+
+// nothing is the answer where nothing was found.
+const nothing = "nothing that was removed has these words: try fewer, or others, such as names, paths or numbers as they " +
+	"stood there. What was not removed is still in the conversation."
 
 // result is what a call of the tool returns. A failed one reaches the model as well.
 func result(text string, failed bool) map[string]any {
@@ -144,32 +163,4 @@ func result(text string, failed bool) map[string]any {
 // wrongParams is an error of the protocol, which the model does not see.
 func wrongParams(message string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeParams, Message: "params: " + message}
-}
-
-// text returns what the model reads: of the entries of a call its results alone, of another entry everything that is
-// text.
-func text(entries []content.Content, id string) string {
-	// ofCall are the results of the call that was asked for, all everything that is text.
-	var ofCall, all []string
-	for _, e := range entries {
-		for _, b := range e.Blocks {
-			switch b := b.(type) {
-			case content.ToolResponse:
-				one := b.ResultText()
-				if b.Failed() {
-					one = "error: " + b.Error + "\n" + one
-				}
-				if all = append(all, one); b.CallID == id {
-					ofCall = append(ofCall, one)
-				}
-			case content.Text:
-				all = append(all, b.Text)
-			}
-		}
-	}
-	// Entries may hold the results of other calls too, which ran at the same time.
-	if ofCall != nil {
-		all = ofCall
-	}
-	return strings.Join(all, "\n\n")
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Path is where methods are served, by their names.
@@ -31,7 +30,7 @@ type Options struct {
 	Host  *host.Host
 	Guard *access.Guard
 	// Store is where the host keeps sessions, for lists; an empty one in memory if it keeps none.
-	Store store.Sessions
+	Store store.Store
 	// Alone makes messages small that come without a session. It has the same clients.
 	Alone *proxy.Server
 	// Ready returns why requests would fail now, for /readyz; nil if they would not. Nil is always.
@@ -119,14 +118,13 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 		add("GET "+watch.Page+"/", pages)
 	}
 	if o.Recall {
+		taxonomy, _ := engine.Taxonomy(o.Host.Config().Settings()) // the host has read these settings already
 		add(mcp.Path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			key := store.Key{Owner: callerOf(r.Context()).grant.Name, ID: mcp.Session(w, r)}
 			if key.ID == "" {
 				return
 			}
-			(&mcp.Server{Recall: func(ctx context.Context, id string) ([]content.Content, error) {
-				return engine.FindRecorded(ctx, o.Store, key, id)
-			}, Panicked: func(p any) error {
+			(&mcp.Server{Recall: mcp.Stored(o.Store, key, taxonomy), Panicked: func(p any) error {
 				return o.Host.Panicked("mcp", p)
 			}}).ServeHTTP(w, r)
 		}))

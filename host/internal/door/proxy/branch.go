@@ -45,10 +45,10 @@ type branch struct {
 	conversation string
 	// offered: the agent has the tool by which removed results are read again, as its last request says.
 	offered bool
-	// ids are those of results that are not sent as they were, by where these stand, and recalled the results by their
-	// ids; nil before the first. The results share their texts with entries. recalled is guarded by thread.mu as well.
+	// ids are those of parts that were removed and may be asked for, by where these stand, and recalled where they stand
+	// by their ids; nil before the first. recalled is guarded by thread.mu as well.
 	ids      map[body.Ref]string
-	recalled map[string]content.Block
+	recalled map[string]body.Ref
 	// removed is what the last view lacks, of messages that came alone.
 	removed []service.Removed
 	// listed is the branch's element in threads.used, nil if it is not there, and bytes what it takes in memory, about.
@@ -66,6 +66,8 @@ type branch struct {
 	// must not repeat the last. It is set without mu.
 	model     string
 	relimited atomic.Bool
+	// heard are the tool calls in the last answer; nil before, and without the option Recall. It is set without mu.
+	heard atomic.Pointer[heard]
 	// completion is the longest answer that was asked for, in tokens, beta the last request's header, and window the
 	// setting that followed from it; nil for none.
 	completion int

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -202,24 +201,13 @@ func (x *exchange) upstream() string {
 }
 
 // partID returns the id of a part, "" for one of a kind that is not kept: 24 digits, of which the first 12 are the
-// conversation's. Gateways know ids in texts by that length. It is bound as [Recall.id] is.
+// conversation's. Gateways know ids in texts by that length.
 func (c *Recall) partID(owner, conversation string, b content.Block) string {
-	mac := hmac.New(sha256.New, c.Key)
-	fmt.Fprintf(mac, "%q %q %s ", owner, conversation, b.Kind())
-	switch b := b.(type) {
-	case content.Text:
-		mac.Write([]byte(b.Text))
-	case content.ToolCall:
-		fmt.Fprintf(mac, "%q %q ", b.ID, b.Name)
-		mac.Write(b.Parameters)
-	case content.ToolResponse:
-		fmt.Fprintf(mac, "%q ", b.CallID)
-		mac.Write(b.Result)
-	default:
+	sum, ok := c.sum(owner, conversation, b)
+	if !ok {
 		return ""
 	}
-	number := conversation[len(compressName):]
-	return fmt.Sprintf("%s%012d", number, binary.BigEndian.Uint64(mac.Sum(nil))%1e12)
+	return fmt.Sprintf("%s%012d", conversation[len(compressName):], sum%1e12)
 }
 
 // hashTokens is what the mark of a removed result counts at most.
@@ -230,16 +218,9 @@ const hashTokens = 13
 func (b *branch) list(s *Server, p *body.Plan) (tokens int) {
 	b.thread.mu.Lock()
 	defer b.thread.mu.Unlock()
-	if b.ids == nil {
-		b.ids, b.recalled = map[body.Ref]string{}, map[string]content.Block{}
-	}
 	b.removed = nil
 	p.Removed(func(at body.Ref, was content.Block) {
-		id, known := b.ids[at]
-		if !known {
-			id = s.options.Recall.partID(b.thread.identity.owner, b.conversation, was)
-			b.ids[at], b.recalled[id] = id, was
-		}
+		id := b.known(at, was, s.options.Recall.partID)
 		gone := service.Removed{ID: id, Message: at.Item, Kind: was.Kind()}
 		switch was := was.(type) {
 		case content.ToolCall:
@@ -263,17 +244,16 @@ func (s *Server) Retrieve(ctx context.Context, from access.Grant, r service.Retr
 	if len(r.ID) != 24 || len(bytes.Trim([]byte(r.ID), "0123456789")) > 0 {
 		return a, fmt.Errorf("%.40q: %w", r.ID, service.ErrNoPart)
 	}
-	conversation := compressName + r.ID[:12]
-	found, ok := s.remembered(from.Name, r.ID, func(of identity) bool { return of.name == conversation })
-	if !ok {
-		if found, err = s.recorded(ctx, store.Key{Owner: from.Name, ID: conversation}, func(b content.Block) bool {
-			return s.options.Recall.partID(from.Name, conversation, b) == r.ID
-		}); err != nil {
-			return a, err
-		}
+	of := store.Key{Owner: from.Name, ID: compressName + r.ID[:12]}
+	found, err := s.part(ctx, of, r.ID, s.options.Recall.partID, func(i identity) bool { return i.name == of.ID })
+	if err != nil {
+		return a, err
+	}
+	if found == nil {
+		return a, fmt.Errorf("%s: %w", r.ID, service.ErrNoPart)
 	}
 	a = service.RetrieveAnswer{ID: r.ID}
-	switch b := found.(type) {
+	switch b := found.Block.(type) {
 	case content.Text:
 		a.Content = b.Text
 	case content.ToolCall:

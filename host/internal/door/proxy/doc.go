@@ -14,9 +14,9 @@
 //	branch.go    one branch: a session of the host, and what was sent of it
 //	shown.go     one turn of a branch: what is sent of it, and what is counted
 //	reread.go    results in the place of references to results that are no longer sent
-//	recall.go    gives removed results back to the agent
+//	recall.go    gives the agent's model back what was removed; called.go finds out whose model asks
 //	forward.go   the request to the provider, and its answer back to the client
-//	tee.go       reads the provider's usage from the answer as it passes
+//	tee.go       reads the provider's usage, and the model's calls, from the answer as it passes
 //	limits.go    learns a model's context limit from the provider's refusals
 //	refuse.go    errors in the form of each API
 //	totals.go    what happened so far, as numbers

@@ -33,6 +33,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 		return s.failed(x, req.Raw, nil, err)
 	}
 	defer b.mu.Unlock()
+	b.heard.Store(nil) // the results of its calls have come
 	// Before the turn, which must already fit a limit that an answer taught.
 	s.limit(b, x.of)
 	// A request that is repeated gets what it got before, also if the strategy would say something else by now.

@@ -182,7 +182,12 @@ func (s *Server) answered(answer *http.Response) error {
 	})}
 	if x.route.task == turn {
 		s.totals.began(x, answer.StatusCode)
-		answer.Body = newTee(answer, x.route.api, func(u provider.Usage, refusal []byte) {
+		var calls *heard
+		if s.options.Recall != nil && x.branch != nil && answer.StatusCode == http.StatusOK {
+			calls = &heard{pieces: apis.Of(x.route.api).Calls}
+			x.branch.heard.Store(calls)
+		}
+		answer.Body = newTee(answer, x.route.api, calls, func(u provider.Usage, refusal []byte) {
 			s.finished(x, answer.StatusCode, u, refusal)
 		})
 	}

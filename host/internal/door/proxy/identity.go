@@ -22,8 +22,9 @@ type identity struct {
 	scope string
 	// owner is the name of the client's token; "" is the local user.
 	owner string
-	// name begins the ids of the sessions: what a person can find again.
-	name string
+	// name begins the ids of the sessions: what a person can find again. client is what the client calls the
+	// conversation; "" if it sends no id.
+	name, client string
 	// named: a person chose the name, and can give it to other programs.
 	named bool
 	// shared: other conversations may have the same identity.
@@ -66,7 +67,7 @@ func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity 
 			continue
 		}
 		client := scope + c.client + "\x00"
-		i := identity{owner: owner, scope: scope, key: client + id, name: c.client + "-" + printable(id)}
+		i := identity{owner: owner, scope: scope, key: client + id, name: c.client + "-" + printable(id), client: id}
 		if parent := h.Get(c.parent); parent != "" && parent != id {
 			i.parent = client + parent
 		}

@@ -7,17 +7,22 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
+	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// Recall is how an agent gets removed results back: marks in the conversation have ids, and [mcp.Path] takes them.
+// Recall is how an agent gets back what was removed: [mcp.Path] finds it by words, or by the ids that marks in the
+// conversation and passages have.
 type Recall struct {
 	// Key makes the ids. It is the store's, as the conversations are: the ids of one must outlive the process.
 	Key []byte
@@ -29,18 +34,56 @@ type Recall struct {
 // markTokens is what the mark behind a removed result counts at most, in tokens of o200k_base or cl100k_base.
 const markTokens = 13
 
-// id returns the id of a result. It has 15 digits, 50 bits in five tokens: letters take twice as many. It is bound to
-// the conversation, the call and the text, so it cannot be guessed, is the same each time, also in a fork or after a
-// restart, and can never give back another text.
-func (c *Recall) id(owner, conversation string, r content.ToolResponse) string {
+// sum identifies a part of a conversation. It is bound to the conversation and to all that the part says, so it cannot
+// be guessed, is the same each time, also in a fork or after a restart, and can never give back something else. ok is
+// false for a part that is not given back.
+func (c *Recall) sum(owner, conversation string, b content.Block) (sum uint64, ok bool) {
 	mac := hmac.New(sha256.New, c.Key)
-	fmt.Fprintf(mac, "%q %q %q ", owner, conversation, r.CallID)
-	mac.Write(r.Result)
-	return fmt.Sprintf("%015d", binary.BigEndian.Uint64(mac.Sum(nil))%1e15)
+	fmt.Fprintf(mac, "%q %q %s ", owner, conversation, b.Kind())
+	switch b := b.(type) {
+	case content.Text:
+		mac.Write([]byte(b.Text))
+	case content.Code:
+		mac.Write([]byte(b.Code))
+	case content.ToolCall:
+		fmt.Fprintf(mac, "%q %q ", b.ID, b.Name)
+		mac.Write(b.Parameters)
+	case content.ToolResponse:
+		fmt.Fprintf(mac, "%q ", b.CallID)
+		mac.Write(b.Result)
+	default:
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(mac.Sum(nil)), true
 }
 
-// mark puts ids into the places of removed results, and keeps the results, to return them by these ids. It returns
-// what the marks count, in tokens: the host does not see them. The caller holds b.mu.
+// idDigits is the length of an id: 50 bits in five tokens, of which letters take twice as many.
+const idDigits = 15
+
+// id returns the id of a part; "" for one that has none.
+func (c *Recall) id(owner, conversation string, b content.Block) string {
+	sum, ok := c.sum(owner, conversation, b)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%015d", sum%1e15)
+}
+
+// known notes the id of a part of the branch, and returns it. The caller holds b.mu and b.thread.mu.
+func (b *branch) known(at body.Ref, part content.Block, makes identifies) string {
+	id, known := b.ids[at]
+	if !known {
+		id = makes(b.thread.identity.owner, b.conversation, part)
+		if b.ids == nil {
+			b.ids, b.recalled = map[body.Ref]string{}, map[string]body.Ref{}
+		}
+		b.ids[at], b.recalled[id] = id, at
+	}
+	return id
+}
+
+// mark puts ids into the places of removed results. It returns what the marks count, in tokens: the host does not see
+// them. The caller holds b.mu.
 func (b *branch) mark(s *Server, p *body.Plan) (tokens int) {
 	c, of := s.options.Recall, b.thread.identity
 	if of.alone {
@@ -49,19 +92,11 @@ func (b *branch) mark(s *Server, p *body.Plan) (tokens int) {
 	if c == nil || !b.offered || c.Named && !of.named {
 		return 0
 	}
+	b.thread.mu.Lock()
+	defer b.thread.mu.Unlock()
 	p.MarkRecall(func(at body.Ref, r content.ToolResponse) string {
 		tokens += markTokens
-		id, known := b.ids[at]
-		if !known {
-			id = c.id(of.owner, b.conversation, r)
-			b.thread.mu.Lock()
-			defer b.thread.mu.Unlock()
-			if b.ids == nil {
-				b.ids, b.recalled = map[body.Ref]string{}, map[string]content.Block{}
-			}
-			b.ids[at], b.recalled[id] = id, r
-		}
-		return mcp.Mark(id)
+		return mcp.Mark(b.known(at, r, c.id))
 	})
 	return tokens
 }
@@ -75,51 +110,70 @@ func (s *Server) recall(w http.ResponseWriter, r *http.Request, grant access.Gra
 		}
 		session = printable(session)
 	}
-	(&mcp.Server{Recall: func(ctx context.Context, id string) ([]content.Content, error) {
-		found, ok := s.remembered(grant.Name, id, func(of identity) bool {
-			return session == "" || of.named && of.name == session
-		})
-		if !ok && session != "" {
-			var err error
-			found, err = s.recorded(ctx, store.Key{Owner: grant.Name, ID: session}, func(b content.Block) bool {
-				r, ok := b.(content.ToolResponse)
-				return ok && body.Recallable(r) && s.options.Recall.id(grant.Name, session, r) == id
-			})
-			if err != nil {
-				return nil, err
-			}
+	may := func(of identity) bool { return session == "" || of.named && of.name == session }
+	(&mcp.Server{Recall: func(ctx context.Context, a mcp.Asked) ([]mcp.Part, error) {
+		key := store.Key{Owner: grant.Name, ID: session}
+		if a.Query != "" {
+			return s.search(ctx, key, a, may)
 		}
-		if found == nil {
-			return nil, nil
-		}
-		return []content.Content{{Speaker: content.Tool, Blocks: []content.Block{found}}}, nil
+		return s.lookUp(ctx, key, a.ID, may)
 	}, Panicked: func(p any) error { return s.options.Host.Panicked("mcp", p) }}).ServeHTTP(w, r)
 }
 
-// remembered finds a removed part in those conversations of an owner that are in memory and may have it.
-func (s *Server) remembered(owner, id string, may func(identity) bool) (content.Block, bool) {
-	for _, b := range s.threads.all() {
-		of := b.thread.identity
-		if of.owner != owner || !may(of) {
-			continue
-		}
-		b.thread.mu.Lock()
-		r, ok := b.recalled[id]
-		b.thread.mu.Unlock()
-		if ok {
-			return r, true
-		}
+// lookUp finds the part of a conversation with an id, whole.
+func (s *Server) lookUp(ctx context.Context, of store.Key, id string, may func(identity) bool) ([]mcp.Part, error) {
+	if len(id) != idDigits {
+		return nil, nil
 	}
-	return nil, false
+	found, err := s.part(ctx, of, id, s.options.Recall.id, may)
+	if err != nil || found == nil {
+		return nil, err
+	}
+	whole, err := engine.RecordedLines(ctx, s.options.Host.Store(), found.key, s.tools(), found.entry, found.block, 1,
+		math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
+	return []mcp.Part{{Passage: whole, ID: id}}, nil
 }
 
-// recorded finds a part in the stored branches of a conversation, nil if none is it: another host of the store may have
-// removed it.
-func (s *Server) recorded(ctx context.Context, conversation store.Key, is func(content.Block) bool) (
-	content.Block, error) {
+// part is a part of a conversation, and where it stands.
+type part struct {
+	key   store.Key
+	entry string
+	block int
+	content.Block
+}
+
+// identifies makes the id of a part.
+type identifies func(owner, conversation string, _ content.Block) string
+
+// part finds the part with an id, nil if none has it: in memory, or in the store, where another host may have removed
+// it.
+func (s *Server) part(ctx context.Context, of store.Key, id string, makes identifies, may func(identity) bool) (*part, error) {
+	all := slices.DeleteFunc(s.threads.all(), func(b *branch) bool {
+		return b.thread.identity.owner != of.Owner || !may(b.thread.identity)
+	})
+	for _, b := range all {
+		b.thread.mu.Lock()
+		_, ok := b.recalled[id]
+		b.thread.mu.Unlock()
+		if ok {
+			all = []*branch{b}
+			break
+		}
+	}
+	// An id may be older than this process, and its part where there is no mark.
+	for _, b := range all {
+		if found := b.part(id, makes); found != nil {
+			return found, nil
+		}
+	}
+	if of.ID == "" {
+		return nil, nil
+	}
 	for n := range mostBranches {
-		key := conversation
-		key.ID = branchID(conversation.ID, n)
+		key := store.Key{Owner: of.Owner, ID: branchID(of.ID, n)}
 		all, err := engine.ReadRecorded(ctx, s.options.Host.Store(), key)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
@@ -128,12 +182,103 @@ func (s *Server) recorded(ctx context.Context, conversation store.Key, is func(c
 			return nil, err
 		}
 		for _, e := range all.Added {
-			for _, b := range e.Content.Blocks {
-				if is(b) {
-					return b, nil
+			for j, b := range e.Content.Blocks {
+				if makes(of.Owner, of.ID, b) == id {
+					return &part{key, e.ID, j, b}, nil
 				}
 			}
 		}
 	}
 	return nil, nil
+}
+
+// part finds the part of the branch with an id; nil if none has it.
+func (b *branch) part(id string, makes identifies) *part {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.thread.mu.Lock()
+	at, known := b.recalled[id]
+	b.thread.mu.Unlock()
+	owner := b.thread.identity.owner
+	for _, e := range b.entries {
+		for j, block := range e.Content.Blocks {
+			if known && e.Refs[j] == at || !known && makes(owner, b.conversation, block) == id {
+				return &part{store.Key{Owner: owner, ID: b.session.ID()}, e.ID, j, block}
+			}
+		}
+	}
+	return nil
+}
+
+// search finds passages of what was removed from the conversation whose model asks.
+func (s *Server) search(ctx context.Context, of store.Key, a mcp.Asked, may func(identity) bool) ([]mcp.Part, error) {
+	q := search.Query{Words: a.Query, Tokens: a.Tokens}
+	b, err := s.asking(of.Owner, arrival(a), may)
+	if err == nil {
+		return b.search(ctx, s, q)
+	}
+	if of.ID == "" || !errors.Is(err, errUnheard) {
+		return nil, err
+	}
+	// Another host may have passed the answer on.
+	var only engine.Recorded
+	key := store.Key{}
+	for n := range mostBranches {
+		k := store.Key{Owner: of.Owner, ID: branchID(of.ID, n)}
+		recorded, err := engine.ReadRecorded(ctx, s.options.Host.Store(), k)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			continue
+		case err != nil:
+			return nil, err
+		case key.ID != "":
+			return nil, errUnheard
+		}
+		only, key = recorded, k
+	}
+	if key.ID == "" {
+		return nil, nil
+	}
+	found, err := engine.SearchRemoved(ctx, s.options.Host.Store(), key, s.tools(), q)
+	parts := make([]mcp.Part, 0, len(found))
+	for _, p := range found {
+		i := slices.IndexFunc(only.Added, func(e engine.Added) bool { return e.ID == p.Entry })
+		if i >= 0 { // another host may go on with it now
+			id := s.options.Recall.id(of.Owner, of.ID, only.Added[i].Content.Blocks[p.Block])
+			parts = append(parts, mcp.Part{Passage: p, ID: id})
+		}
+	}
+	return parts, err
+}
+
+// search finds passages of what was removed from the branch.
+func (b *branch) search(ctx context.Context, s *Server, q search.Query) ([]mcp.Part, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, errUnheard
+	}
+	found, err := b.session.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	b.thread.mu.Lock()
+	defer b.thread.mu.Unlock()
+	parts := make([]mcp.Part, 0, len(found))
+	for _, p := range found {
+		i := slices.IndexFunc(b.entries, func(e body.Entry) bool { return e.ID == p.Entry })
+		if i < 0 {
+			continue
+		}
+		e := b.entries[i]
+		id := b.known(e.Refs[p.Block], e.Content.Blocks[p.Block], s.options.Recall.id)
+		parts = append(parts, mcp.Part{Passage: p, ID: id})
+	}
+	return parts, nil
+}
+
+// tools is the taxonomy of the host's own settings.
+func (s *Server) tools() *tools.Taxonomy {
+	t, _ := engine.Taxonomy(s.options.Host.Config().Settings()) // the host has read these settings already
+	return t
 }

@@ -37,11 +37,18 @@ func (f recalling) header() http.Header {
 	return h
 }
 
+// body has the tool behind the others.
 func (f recalling) body(items []json.RawMessage) []byte {
-	// The tools are behind the items.
-	b, edit := f.form.body(items), []byte(`"name":"edit"`)
-	at := bytes.LastIndex(b, edit)
-	return slices.Concat(b[:at], []byte(`"description":"Or thresh_recall",`), b[at:])
+	b := f.form.body(items)
+	for _, tool := range []string{`{"name":"edit","input_schema":` + edit + `}`, `{"name":"edit","parametersJsonSchema":` + edit + `}`,
+		`{"type":"function","name":"edit","parameters":` + edit + `}`,
+		`{"type":"function","function":{"name":"edit","parameters":` + edit + `}}`} {
+		if at := bytes.LastIndex(b, []byte(tool)); at >= 0 {
+			ours := strings.NewReplacer(`"edit"`, `"mcp__thresh__thresh_recall"`, edit, schema).Replace(tool)
+			return slices.Concat(b[:at+len(tool)], []byte(","+ours), b[at+len(tool):])
+		}
+	}
+	panic("no tool is found in the body")
 }
 
 // token is what the tool is asked with.
@@ -197,6 +204,71 @@ func TestRecallTakesAToken(t *testing.T) {
 	}
 }
 
+// A model finds by words what is too small for an id and went with its whole turn, what was said and called, and reads
+// more of it by the id that stands before it. It finds nothing that is still sent, nor what it has found before.
+func TestAModelFindsWhatWasRemoved(t *testing.T) {
+	eachForm(t, func(t *testing.T, newForm func() form) {
+		said := map[string]bool{}
+		script := slices.Concat([]modelapi.Turn{{modelapi.Run("go test ./zebra")}}, work(10), []modelapi.Turn{
+			{modelapi.Search("port of zebra42")}, {modelapi.Search(`"port of zebra42 is"`)}})
+		up := provider(t, modelapi.Options{Script: script})
+		settings := recallSettings(t)
+		settings["compression.strategy"] = "top-down-truncation"
+		p := stand(t, up.URL, settings, recalls(t, false))
+		a := &agent{form: recalling{form: newForm()}, base: p.url}
+		a.result = func(turn int, c call) string {
+			if turn == 0 {
+				return "before\nport of zebra42 is 4711\nbehind\n"
+			}
+			if !strings.HasSuffix(c.name, "thresh_recall") {
+				return files(turn, c)
+			}
+			text, failed := called(t, p.url, c.args, "")
+			if failed {
+				t.Errorf("%s: %s", c.args, text)
+			}
+			said[text] = true
+			if !strings.Contains(text, "port of zebra42 is 4711") || strings.Count(text, "is 4711") > 1 {
+				t.Errorf("%s finds %.400q", c.args, text)
+			}
+			for _, m := range regexp.MustCompile(`, id ([0-9]{15})\]`).FindAllStringSubmatch(text, -1) {
+				if part, failed := called(t, p.url, `{"id":"`+m[1]+`","lines":"1-1"}`, ""); failed ||
+					!strings.Contains(part, "lines 1-1 of ") || !strings.HasSuffix(strings.SplitN(part, "\n", 2)[0], m[0][2:]) {
+					t.Errorf("of %s: %.200q", m[1], part)
+				}
+			}
+			return text
+		}
+		if status := a.run(t, "Fix it."); status != http.StatusOK || len(said) == 0 {
+			t.Fatal(status, said)
+		}
+		if refused := up.Refused(); len(refused) > 0 {
+			t.Errorf("refused: %q", refused)
+		}
+		// Nothing was asked in an answer.
+		if text, failed := called(t, p.url, `{"query":"port"}`, ""); !failed || !strings.Contains(text, "cannot tell") {
+			t.Errorf("what no model asked: %q", text)
+		}
+	})
+}
+
+// called calls the tool with arguments.
+func called(t *testing.T, base, arguments, session string) (text string, failed bool) {
+	t.Helper()
+	_, answer, err := post(base+"/t/"+token+"/mcp", http.Header{"X-Thresh-Session": {session}}, fmt.Appendf(nil,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"thresh_recall","arguments":%s}}`, arguments))
+	var a struct {
+		Result struct {
+			Content []struct{ Text string }
+			IsError bool
+		}
+	}
+	if err != nil || json.Unmarshal(answer, &a) != nil || len(a.Result.Content) != 1 {
+		t.Fatalf("%v: %s", err, answer)
+	}
+	return a.Result.Content[0].Text, a.Result.IsError
+}
+
 // ask calls the tool.
 func ask(t *testing.T, url, id string, header http.Header) (status int, answer []byte) {
 	t.Helper()
@@ -234,6 +306,10 @@ func recall(t *testing.T, base, id, session string) (text string, failed bool) {
 			t.Errorf("%s gives back %.100q and %.100q", id, text, now)
 		}
 		text, failed = a.Result.Content[0].Text, a.Result.IsError
+	}
+	if head, rest, is := strings.Cut(text, "\n"); is && strings.HasPrefix(head, "[recalled: turn 1, ") &&
+		strings.HasSuffix(head, ", id "+id+"]") {
+		text = rest
 	}
 	return text, failed
 }

@@ -17,7 +17,7 @@ func TestAConversationOutlivesTheProxy(t *testing.T) {
 		up := provider(t, modelapi.Options{Script: work(10)})
 		recall := recalls(t, false)
 		settings := map[string]any{"sessions.store": "sqlite:" + filepath.Join(t.TempDir(), "s.db"),
-			"compression.density.cadence": "every-turn", "model.contextLimit": 8000}
+			"compression.density.cadence": "every-turn", "model.contextLimit": 9000}
 		p := stand(t, up.URL, settings, recall)
 		a := &agent{form: recalling{form: newForm()}, base: p.url}
 		rewrites := 0

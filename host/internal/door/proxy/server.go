@@ -42,7 +42,7 @@ type Options struct {
 	Client string
 	// DryRun sends the client's bytes always. What would have been sent is counted.
 	DryRun bool
-	// Recall gives removed results back; nil for a proxy that does not.
+	// Recall gives back what was removed; nil for a proxy that does not.
 	Recall *Recall
 	// Measured is told of each request to a model; nil for none.
 	Measured *metrics.Proxy

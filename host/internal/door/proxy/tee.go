@@ -22,10 +22,11 @@ const (
 	maxAnswer = 32 << 20
 )
 
-// tee passes an answer on and reads what it tells about usage on the way. It never fails or changes anything.
+// tee passes an answer on and reads what it tells about usage and calls on the way. It never fails or changes anything.
 type tee struct {
 	io.ReadCloser
 	reader answerReader
+	left   int64 // bytes until the end; below 0 if that is not known
 	done   func(provider.Usage, []byte)
 }
 
@@ -36,15 +37,16 @@ type answerReader interface {
 	end() (provider.Usage, []byte)
 }
 
-// newTee returns a tee for an answer. done is called once, from the goroutine that reads or closes the answer.
-func newTee(answer *http.Response, api provider.API, done func(provider.Usage, []byte)) *tee {
-	t := &tee{ReadCloser: answer.Body, done: done}
+// newTee returns a tee for an answer. done is called once, from the goroutine that reads or closes the answer. calls gets
+// the answer or its events before the client does; nil if no one does.
+func newTee(answer *http.Response, api provider.API, calls *heard, done func(provider.Usage, []byte)) *tee {
+	t := &tee{ReadCloser: answer.Body, left: answer.ContentLength, done: done}
 	events := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream")
 	switch encoding := answer.Header.Get("Content-Encoding"); {
 	case encoding == "" && events:
-		t.reader = newEventReader(api)
+		t.reader = newEventReader(api, calls)
 	case encoding == "" || encoding == "gzip" && !events:
-		t.reader = &wholeReader{api: api, gzip: encoding == "gzip"}
+		t.reader = &wholeReader{api: api, calls: calls, gzip: encoding == "gzip"}
 	default:
 		t.reader = &wholeReader{api: api, skip: true} // an encoding that cannot be read here
 	}
@@ -57,7 +59,7 @@ func (t *tee) Read(p []byte) (int, error) {
 	n, err := t.ReadCloser.Read(p)
 	if t.done != nil {
 		_, _ = t.reader.Write(p[:n])
-		if err != nil {
+		if t.left -= int64(n); err != nil || t.left == 0 {
 			t.finish()
 		}
 	}
@@ -84,7 +86,7 @@ type eventReader struct {
 	usage provider.Usage
 }
 
-func newEventReader(api provider.API) *eventReader {
+func newEventReader(api provider.API, calls *heard) *eventReader {
 	e, read := &eventReader{}, apis.Of(api).Counts
 	e.Reader = sse.Reader{Max: maxEvent, Skip: true, Data: func(data []byte) error {
 		// Most events are deltas without usage: a search for the word saves decoding them.
@@ -92,6 +94,9 @@ func newEventReader(api provider.API) *eventReader {
 			if u, ok := read.Usage(data); ok {
 				e.usage.Add(u)
 			}
+		}
+		if calls != nil {
+			calls.take(data)
 		}
 		return nil
 	}}
@@ -106,6 +111,7 @@ func (e *eventReader) end() (provider.Usage, []byte) {
 // wholeReader keeps an answer that is no stream. skip: it is too long or cannot be decoded, and nothing of it is kept.
 type wholeReader struct {
 	api        provider.API
+	calls      *heard
 	gzip, skip bool
 	all        []byte
 }
@@ -129,6 +135,9 @@ func (w *wholeReader) end() (provider.Usage, []byte) {
 		}
 		// A cut answer is read as far as it goes; what it expands to is bounded.
 		w.all, _ = io.ReadAll(io.LimitReader(z, maxAnswer))
+	}
+	if w.calls != nil {
+		w.calls.take(w.all)
 	}
 	u, _ := apis.Of(w.api).Counts.Usage(w.all)
 	return u, w.all

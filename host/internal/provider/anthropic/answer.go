@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/internal/lazyregexp"
@@ -100,4 +101,44 @@ func hear(data []byte) (h provider.Heard, err error) {
 		h.Finish = e.Delta.StopReason
 	}
 	return h, nil
+}
+
+// called is a block of an answer that may be a call.
+type called struct {
+	Type, ID, Name string
+	Input          json.RawMessage
+}
+
+func (c called) piece() provider.Piece {
+	p := provider.Piece{ID: c.ID, Name: c.Name}
+	if string(c.Input) != "{}" { // as in a stream, where the arguments follow
+		p.Arguments = string(c.Input)
+	}
+	return p
+}
+
+func calls(answer []byte) (all []provider.Piece) {
+	var a struct {
+		Content []called
+		Index   int
+		Block   called `json:"content_block"`
+		Delta   struct {
+			PartialJSON string `json:"partial_json"`
+		}
+	}
+	_ = json.Unmarshal(answer, &a) // members of other types belong to what is no call
+	for _, c := range a.Content {
+		if c.Type == "tool_use" {
+			all = append(all, c.piece())
+		}
+	}
+	p := provider.Piece{Arguments: a.Delta.PartialJSON}
+	if a.Block.Type == "tool_use" {
+		p = a.Block.piece()
+	}
+	if p.Name != "" || p.Arguments != "" {
+		p.Call = strconv.Itoa(a.Index)
+		all = append(all, p)
+	}
+	return all
 }

@@ -18,7 +18,7 @@ var Form = provider.Form{
 		{Name: "system", Speaker: content.Human, Pinned: true}},
 	Content: "content", ContentText: true, MayBeEmpty: true, Parts: parts,
 	BeginsWithUser: true, Assistant: "assistant", TextType: func(content.Speaker) string { return "text" },
-	Counts: counts, TooLong: tooLong, Ask: ask, Hear: hear, Server: "https://api.anthropic.com", Path: "v1/messages",
+	Counts: counts, Calls: calls, TooLong: tooLong, Ask: ask, Hear: hear, Server: "https://api.anthropic.com", Path: "v1/messages",
 }
 
 // Version is the API's only version, which a request must name.

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/provider"
@@ -95,4 +96,28 @@ func hear(data []byte) (h provider.Heard, err error) {
 		}
 	}
 	return h, nil
+}
+
+func calls(answer []byte) (all []provider.Piece) {
+	type message struct {
+		Calls []struct {
+			Index    int
+			ID       string
+			Function struct{ Name, Arguments string }
+		} `json:"tool_calls"`
+	}
+	var a struct {
+		Choices []struct{ Message, Delta message }
+	}
+	_ = json.Unmarshal(answer, &a) // members of other types belong to what is no call
+	for i, choice := range a.Choices {
+		for _, c := range choice.Message.Calls {
+			all = append(all, provider.Piece{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+		}
+		for _, c := range choice.Delta.Calls {
+			all = append(all, provider.Piece{Call: strconv.Itoa(i) + " " + strconv.Itoa(c.Index), ID: c.ID,
+				Name: c.Function.Name, Arguments: c.Function.Arguments})
+		}
+	}
+	return all
 }

@@ -17,7 +17,7 @@ var Form = provider.Form{
 	CallsIn: "tool_calls", Call: call, ResultRole: "tool", Result: result, Old: []string{"function_call"},
 	BeginsWithUser: true, PinnedFirst: true, Assistant: "assistant",
 	TextType: func(content.Speaker) string { return "text" },
-	Counts:   counts, TooLong: TooLong, Ask: ask, Hear: hear, Server: "https://api.openai.com/v1", Path: "chat/completions",
+	Counts:   counts, Calls: calls, TooLong: TooLong, Ask: ask, Hear: hear, Server: "https://api.openai.com/v1", Path: "chat/completions",
 }
 
 // parts are the kinds of parts of a message's content. Servers that put this form in front of Anthropic's models take

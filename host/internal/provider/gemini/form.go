@@ -2,6 +2,8 @@
 package gemini
 
 import (
+	"encoding/json"
+
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/internal/lazyregexp"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -19,7 +21,7 @@ var Form = provider.Form{
 	Signature: "thoughtSignature", Thought: "thought",
 	BeginsWithUser: true, PinnedFirst: true, CallsFollowUser: true,
 	Assistant: "model", TextType: func(content.Speaker) string { return "" },
-	Counts: counts, TooLong: tooLong,
+	Counts: counts, Calls: calls, TooLong: tooLong,
 }
 
 // parts are the kinds of parts, by the member that they have.
@@ -52,4 +54,29 @@ func tooLong(status int, answer []byte) (r provider.Refusal, ok bool) {
 		return r, false
 	}
 	return f.Numbers(tooLongWords())
+}
+
+// calls are whole in one event.
+func calls(answer []byte) (all []provider.Piece) {
+	var a struct {
+		Candidates []struct {
+			Content struct {
+				Parts []struct {
+					FunctionCall struct {
+						ID, Name string
+						Args     json.RawMessage
+					}
+				}
+			}
+		}
+	}
+	_ = json.Unmarshal(answer, &a) // members of other types belong to what is no call
+	for _, c := range a.Candidates {
+		for _, p := range c.Content.Parts {
+			if call := p.FunctionCall; call.Name != "" {
+				all = append(all, provider.Piece{ID: call.ID, Name: call.Name, Arguments: string(call.Args)})
+			}
+		}
+	}
+	return all
 }

@@ -3,6 +3,8 @@
 package responses
 
 import (
+	"encoding/json"
+
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/chat"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -24,7 +26,7 @@ var Form = provider.Form{
 		}
 		return "input_text"
 	},
-	Counts: counts, TooLong: chat.TooLong,
+	Counts: counts, Calls: calls, TooLong: chat.TooLong,
 }
 
 // parts are the kinds of parts of a message's content.
@@ -69,4 +71,27 @@ var items = []provider.Kind{
 var counts = &provider.Counts{
 	At: []string{"usage", "response.usage"}, Prompt: []string{"input_tokens"}, Output: []string{"output_tokens"},
 	Read: []string{"input_tokens_details.cached_tokens"},
+}
+
+// calls are in a whole answer, and in the event that ends each item of a stream.
+func calls(answer []byte) (all []provider.Piece) {
+	type item struct {
+		Type, Name, Arguments, Input string
+		ID                           string `json:"call_id"`
+	}
+	var a struct {
+		Type   string
+		Item   item
+		Output []item
+	}
+	_ = json.Unmarshal(answer, &a) // members of other types belong to what is no call
+	if a.Type == "response.output_item.done" {
+		a.Output = []item{a.Item}
+	}
+	for _, c := range a.Output {
+		if c.Type == "function_call" || c.Type == "custom_tool_call" {
+			all = append(all, provider.Piece{ID: c.ID, Name: c.Name, Arguments: c.Arguments + c.Input})
+		}
+	}
+	return all
 }

@@ -52,9 +52,8 @@ func TestAgentsWorkThroughWrap(t *testing.T) {
 			settings["model.contextLimit"] = c.compacts.limit
 			options = c.compacting(p)
 		}
-		recalls := c.recalls(t, p)
+		recalls := c.recalls()
 		if recalls {
-			settings["proxy.recall"] = true
 			options.Script = append(options.Script, modelapi.Turn{modelapi.Find()}, modelapi.Turn{modelapi.Recall()})
 		}
 		up := modelapi.New(options)

@@ -17,6 +17,9 @@ type client struct {
 	install, program string
 	args             []string
 	env              []string
+	// asking are arguments with which it asks its user before it calls a tool, but for those that the arguments name; nil
+	// if there are none.
+	asking []string
 	// prompts are said over ACP, one after the other; none for an agent that has its only one in args.
 	prompts []string
 	// files are written to its home before it starts; URL in them is the provider's address.
@@ -45,11 +48,13 @@ const prompt = "Fix the failing test"
 
 var clients = append([]client{
 	{name: "claude", install: "claude", limit: 30_000, env: []string{"IS_SANDBOX=1", "ANTHROPIC_API_KEY=k"},
-		args: []string{"-p", prompt, "--dangerously-skip-permissions", "--output-format", "json"},
+		args:   []string{"-p", prompt, "--dangerously-skip-permissions", "--output-format", "json"},
+		asking: []string{"-p", prompt, "--allowedTools", "Bash", "Read", "Edit", "--output-format", "json"},
 		compacts: &compacting{scale: 2, limit: 60_000, args: []string{"--model", "claude-sonnet-4-5"},
 			env: []string{"CLAUDE_CODE_AUTO_COMPACT_WINDOW=100000"}}},
 	{name: "codex-own-provider", install: "codex", limit: 30_000, env: []string{"OPENAI_API_KEY=k"},
-		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt},
+		args:   []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt},
+		asking: []string{"exec", "--skip-git-repo-check", "--sandbox", "danger-full-access", prompt},
 		files: map[string]string{".codex/config.toml": "model = \"test-model\"\nmodel_provider = \"own\"\n" +
 			"[model_providers.own]\nname = \"own\"\nbase_url = \"URL/v1\"\nenv_key = " +
 			"\"OPENAI_API_KEY\"\nwire_api = \"responses\"\n"},
@@ -65,12 +70,14 @@ var clients = append([]client{
 			`{"context":200000,"output":20000}}}}}}`},
 		compacts: &compacting{scale: 10, limit: 150_000}},
 	{name: "gemini", install: "gemini", limit: 30_000, env: []string{"GEMINI_API_KEY=k", "GEMINI_CLI_TRUST_WORKSPACE=true"},
-		args:  []string{"--yolo", "-m", "gemini-2.5-pro", "-p", prompt},
-		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`},
+		args:   []string{"--yolo", "-m", "gemini-2.5-pro", "-p", prompt},
+		asking: []string{"--allowed-tools", "run_shell_command,replace,read_file", "-m", "gemini-2.5-pro", "-p", prompt},
+		files:  map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`},
 		compacts: &compacting{scale: 20, limit: 500_000, args: []string{"--acp", "--yolo", "-m", "gemini-2.5-pro"},
 			prompts: []string{prompt, "Go on", "And on"}}},
 	{name: "qwen", install: "qwen", limit: 30_000, env: []string{"OPENAI_API_KEY=k", "OPENAI_MODEL=test-model"},
 		args:     []string{"--yolo", "--auth-type", "openai", "-p", prompt},
+		asking:   []string{"--allowed-tools", "run_shell_command,edit,read_file", "--auth-type", "openai", "-p", prompt},
 		compacts: &compacting{scale: 3, limit: 85_000}},
 	{name: "pi", install: "pi", env: []string{"ANTHROPIC_API_KEY=k", "PI_OFFLINE=1"},
 		args: []string{"-p", "--provider", "anthropic", "--model", "claude-sonnet-4-5", prompt},

@@ -3,7 +3,6 @@ package clienttest
 import (
 	"bufio"
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,23 +10,41 @@ import (
 	"testing"
 
 	host "github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// recalls reports whether an agent has tools of MCP servers, and makes it call that of thresh without asking.
-func (c *client) recalls(t *testing.T, p place) bool {
-	t.Helper()
-	switch c.install {
-	case "claude":
-		c.args = append([]string{"--allowedTools=mcp__thresh__thresh_recall"}, c.args...)
-	case "gemini": // as docs/use-with.md says
-		settings := filepath.Join(p.project, ".gemini", "settings.json")
-		if err := errors.Join(os.Mkdir(filepath.Dir(settings), 0o700), os.WriteFile(settings,
-			[]byte(`{"mcpServers":{"thresh":{"httpUrl":"$THRESH_MCP_URL"}}}`), 0o600)); err != nil {
-			t.Fatal(err)
+// recalls reports whether an agent has tools of MCP servers.
+func (c client) recalls() bool { return c.program == "" }
+
+// Each agent that has tools of MCP servers has the tool by which its model finds what was removed, without a setting,
+// and calls it without asking its user. The first result is too small for an id, and went with its whole turn.
+func TestAgentsFindWhatWasRemoved(t *testing.T) {
+	each(t, func(t *testing.T, c client) {
+		if !c.recalls() {
+			t.Skip("SKIPPED: it has no tools of MCP servers")
 		}
-	}
-	return c.program == ""
+		if c.asking != nil {
+			c.args = c.asking
+		}
+		p := newPlace(t)
+		script := append([]modelapi.Turn{{modelapi.Run("echo port $((4700+11)) is of zebra$((40+2))")}}, modelapi.NewsFix(8)...)
+		script = append(script, modelapi.Turn{modelapi.Find()}, modelapi.Turn{modelapi.Search("port of zebra42")})
+		up := modelapi.New(modelapi.Options{Script: script, Dir: p.project})
+		defer up.Close()
+		settings := small(c)
+		settings["compression.strategy"] = "top-down-truncation"
+		p.run(t, c, up.URL, flags(settings, "wrap")...).check(t, p, up)
+		sent := up.Models()
+		if len(sent) == 0 {
+			return // check has said so
+		}
+		last := string(sent[len(sent)-1].Body)
+		_, found, ok := strings.Cut(last, "[recalled: turn ")
+		if !ok || !strings.Contains(found, "port 4711 is of zebra42") {
+			t.Errorf("%d requests; the end of the last is %s", len(sent), tail(last))
+		}
+	})
 }
 
 // The protocol's own clients, of both generations, read a result that thresh serve has stored: from the service, and
@@ -44,7 +61,7 @@ func TestTheProtocolsOwnClients(t *testing.T) {
 	}
 	p := newPlace(t)
 	environ := p.environ("http://127.0.0.1:1")
-	serve := exec.Command(p.thresh(), "serve", "--set", "serve.listen=127.0.0.1:0", "--set", "proxy.recall=true")
+	serve := exec.Command(p.thresh(), "serve", "--set", "serve.listen=127.0.0.1:0")
 	serve.Env = environ
 	log, err := serve.StderrPipe()
 	if err != nil {
@@ -82,7 +99,7 @@ func TestTheProtocolsOwnClients(t *testing.T) {
 	node := exec.CommandContext(ctx, "node", script, address, strings.TrimSpace(string(token)), p.thresh())
 	node.Env = environ
 	out, err := node.CombinedOutput()
-	const each = "thresh_recall false: the text; true: nothing in this conversation has the id \"call_2\"\n"
+	const each = "thresh_recall false: [recalled: turn 0, read_file, lines 1-1 of 1, id e2.0]\nthe text; true: nothing in this conversation has the id \"call_2\"\n"
 	want := strings.Repeat("v1 "+each, 2) + strings.Repeat("v2 "+each, 2) + strings.Repeat("stateless "+each, 2)
 	if err != nil || string(out) != want {
 		t.Errorf("%v: %s", err, out)

@@ -1,0 +1,79 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/search"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// Stored returns a [Server.Recall] for a session of a store, which hosts may be writing meanwhile. Ids are those of calls
+// and of entries; parts have an entry's and the number of a block in it.
+func Stored(in store.Store, key store.Key, t *tools.Taxonomy) func(context.Context, Asked) ([]Part, error) {
+	s := stored{in, key, t}
+	return func(ctx context.Context, a Asked) ([]Part, error) {
+		if a.Query != "" {
+			return s.search(ctx, a)
+		}
+		return s.read(ctx, a.ID)
+	}
+}
+
+type stored struct {
+	in    store.Store
+	key   store.Key
+	tools *tools.Taxonomy
+}
+
+func (s stored) search(ctx context.Context, a Asked) ([]Part, error) {
+	found, err := engine.SearchRemoved(ctx, s.in, s.key, s.tools, search.Query{Words: a.Query, Tokens: a.Tokens})
+	parts := make([]Part, len(found))
+	for i, p := range found {
+		parts[i] = Part{p, p.Entry + "." + strconv.Itoa(p.Block)}
+	}
+	return parts, err
+}
+
+// read returns what has an id: of a call its results alone, of an entry everything that is text.
+func (s stored) read(ctx context.Context, id string) ([]Part, error) {
+	all, err := engine.ReadRecorded(ctx, s.in, s.key)
+	if err != nil {
+		return nil, err
+	}
+	entry, number, _ := strings.Cut(id, ".")
+	var results, blocks []search.Place
+	for _, e := range all.Added {
+		for j, b := range e.Content.Blocks {
+			at := search.Place{Entry: e.ID, Block: j}
+			r, isResult := b.(content.ToolResponse)
+			switch {
+			case isResult && r.CallID == id:
+				results = append(results, at) // the entry may have those of other calls too
+			case search.Text(b) != "" && (e.ID == id || e.ID == entry && strconv.Itoa(j) == number):
+				blocks = append(blocks, at)
+			}
+		}
+	}
+	if results != nil {
+		blocks = results
+	}
+	var parts []Part
+	for _, at := range blocks {
+		p, err := engine.RecordedLines(ctx, s.in, s.key, s.tools, at.Entry, at.Block, 1, math.MaxInt)
+		if errors.Is(err, engine.ErrNotRecorded) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, Part{p, at.Entry + "." + strconv.Itoa(at.Block)})
+	}
+	return parts, nil
+}
