@@ -195,9 +195,9 @@ func Specs() []Spec {
 		host(Spec{Key: "proxy.listen", Type: String, Default: "", DefaultText: "no proxy",
 			Meaning: "Where 'thresh serve' also listens as a proxy for the model APIs of agents: HOST:PORT; port 0 " +
 				"picks a free one; empty for no proxy."}),
-		host(Spec{Key: "proxy.recall", Type: Boolean, Default: false,
-			Meaning: "Lets the agent ask for removed results: an id stands in their place, and the tool " +
-				"thresh_recall of an MCP server at /mcp returns them."}),
+		host(Spec{Key: "proxy.recall", Type: Boolean, Default: true,
+			Meaning: "Gives the agent's model a tool, thresh_recall, that finds what was removed: by words, or by the id " +
+				"in the place of a removed result. An MCP server at /mcp has it."}),
 
 		{Key: keyProfile, By: ByProject | BySession | ByGrant, Type: String, Default: "",
 			Category: categoryBehavior,

@@ -165,7 +165,7 @@ type Proxy struct {
 	// Listen is HOST:PORT, checked when used; "" if 'thresh serve' is no proxy.
 	Listen    string    `koanf:"listen"`
 	Upstreams Upstreams `koanf:"upstreams"`
-	// Recall lets the agent ask for removed results.
+	// Recall lets the agent's model find what was removed.
 	Recall bool `koanf:"recall"`
 }
 

@@ -215,9 +215,12 @@ func (w *wrapped) openProxy(ctx context.Context, meter metric.MeterProvider) err
 	if err != nil {
 		return err
 	}
-	recall, err := recallOf(ctx, w.host)
-	if err != nil {
-		return err
+	// In a dry run nothing is removed, and an agent's requests are its own.
+	var recall *proxy.Recall
+	if !w.dryRun && !w.client.asksNothing(w.command) {
+		if recall, err = recallOf(ctx, w.host); err != nil {
+			return err
+		}
 	}
 	shown := filepath.Base(cmp.Or(w.name, "wrap")) // in 'thresh top'
 	if w.dryRun {
@@ -287,10 +290,15 @@ func (w *wrapped) printVariables() {
 		}
 		fmt.Fprintf(w.out, "export %s=%s\n", name, value)
 	}
+	var args []string
 	if w.client.arguments != nil {
-		if args := w.client.arguments(w.at.base, w.place); len(args) > 0 {
-			fmt.Fprintf(w.out, "# %s needs these arguments: '%s'\n", w.client.command, strings.Join(args, "' '"))
-		}
+		args = w.client.arguments(w.at.base, w.place)
+	}
+	if w.at.token != "" && w.client.recall != nil {
+		args = append(args, w.client.recall(w.at.base)...)
+	}
+	if len(args) > 0 {
+		fmt.Fprintf(w.out, "# %s needs these arguments: '%s'\n", w.client.command, strings.Join(args, "' '"))
 	}
 	if !w.open {
 		fmt.Fprintf(w.out, "# Clients elsewhere must send this header: X-Thresh-Token: %[1]s\n"+

@@ -107,11 +107,11 @@ var agents = []wrapping{
 		lost: "tool search is off without ENABLE_TOOL_SEARCH=true; Remote Control is off; a window of 1 M tokens " +
 			"counts as 200 k unless the model is named with [1m], as in --model 'opus[1m]'",
 		arguments: claudeArguments, origins: claudeOrigins, past: claudePast,
-		// In one argument: given apart, the option takes the words behind it too. alwaysLoad spares the model a search
-		// for the tool.
+		// Each in one argument: given apart, the options take the words behind them too. alwaysLoad spares the model a
+		// search for the tool; a tool that is not allowed is one that the user is asked about.
 		recall: func(string) []string {
 			return []string{`--mcp-config={"mcpServers":{"thresh":{"type":"http","url":"${` + mcpURL +
-				`}","alwaysLoad":true}}}`}
+				`}","alwaysLoad":true}}}`, "--allowedTools=mcp__thresh__" + mcp.Tool}
 		}},
 	{command: "codex", how: "-c openai_base_url=…, or the base_url of your model_provider", provider: "openai",
 		arguments: codexArguments, origins: codexOrigins,
@@ -122,7 +122,8 @@ var agents = []wrapping{
 	{command: "opencode", how: "OPENCODE_CONFIG_CONTENT with the base URL of each provider",
 		origins: opencodeOrigins, variables: []variable{{opencodeContent, "", ""}}},
 	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL},
-		origins: geminiOrigins, variablesFirst: true, past: geminiPast},
+		origins: geminiOrigins, variablesFirst: true, past: geminiPast,
+		files: []agentFile{{name: "defaults.json", text: geminiDefaults, variable: geminiDefaultsPath}}},
 	{command: "qwen", how: "OPENAI_BASE_URL", provider: "openai", variables: []variable{openaiURL},
 		origins: qwenOrigins, variablesFirst: true, files: []agentFile{{name: "mcp.json", text: qwenServers, argument: "--mcp-config"}}},
 	{command: "pi", how: "--extension with the base URL of each provider", origins: piOrigins, unread: true,
