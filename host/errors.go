@@ -16,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Causes of an [*Error], for [errors.Is].
@@ -100,6 +101,9 @@ type Error struct {
 	Entry *int
 	// Part is the position of the refused part of a message; nil if the error is not about one.
 	Part *int
+	// Path is where in that entry or message, or in the list that the call is about, the fault is, such as
+	// blocks[0].text; "" if it is all of it.
+	Path string
 	Err  error
 }
 
@@ -145,11 +149,14 @@ func classify(err error) error {
 		e.Kind = KindSetting
 	case isAny(err, engine.ErrInvalidEntry, todos.ErrInvalid, engine.ErrKeyReused, engine.ErrNotRecorded):
 		e.Kind = KindEntry
+		if bad := (*content.PathError)(nil); errors.As(err, &bad) {
+			e.Path = bad.Path
+		}
 		if bad := (*engine.EntryError)(nil); errors.As(err, &bad) {
 			e.Entry = &bad.Index
 		}
 		if bad := (*messages.Error)(nil); errors.As(err, &bad) {
-			if e.Entry = &bad.Message; bad.Part >= 0 {
+			if e.Entry, e.Path = &bad.Message, bad.Path(); bad.Part >= 0 {
 				e.Part = &bad.Part
 			}
 		}

@@ -14,7 +14,7 @@ export declare class ThreshError extends Error {
   readonly retryable: boolean;
   /** It may have had its effect all the same. An addition is then made again with its key. */
   readonly maybeApplied: boolean;
-  /** The wrong parameter, such as entries[1]. */
+  /** The wrong parameter, such as entries[1].speaker. */
   readonly field: string;
   /** The position of the entry or message that was refused, and of its part. */
   readonly entry?: number;

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // A request is tried again for as long as a host takes to restart.
@@ -20,8 +22,12 @@ const (
 	mostPause  = time.Second
 )
 
-// call calls a method. A request that the host did not take, because it could not be reached or was about to end, is
-// made again for some seconds, and so is one that repeatable says takes place once.
+// members are the parameters of a method.
+type members map[string]any
+
+// call calls a method. A has members of the answer; their names may begin with a capital. A request that the host did
+// not take, because it could not be reached or was about to end, is made again for some seconds, and so is one with a
+// key, which takes place once.
 func call[A any](ctx context.Context, c *Client, method string, params members) (A, error) {
 	var answer A
 	err := c.try(ctx, method, params, func(body io.Reader) error {
@@ -38,7 +44,7 @@ func do(ctx context.Context, c *Client, method string, params members) error {
 }
 
 func (c *Client) try(ctx context.Context, method string, params members, read func(io.Reader) error) error {
-	body, err := encode(params)
+	body, err := rawjson.Encode(params)
 	if err != nil {
 		return &Error{Kind: "request", Err: err}
 	}
@@ -126,14 +132,6 @@ func (c *Client) stranger(answer *http.Response) *Error {
 	return &Error{Kind: "connection", Retryable: answer.StatusCode >= 500, MaybeApplied: answer.StatusCode >= 500,
 		Err: fmt.Errorf("%s answered with HTTP status %d and no JSON of thresh: is that a thresh service?", c.base,
 			answer.StatusCode)}
-}
-
-func encode(value any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(value)
-	return buf.Bytes(), err
 }
 
 // lines calls a method whose result comes in lines, each a T, or in the end an error.

@@ -105,9 +105,7 @@ func (c *Client) Open(ctx context.Context, o OpenOptions) (*Session, error) {
 	if o.System != "" {
 		p["system"] = o.System
 	}
-	opened, err := call[struct {
-		Session string `json:"session"`
-	}](ctx, c, "session.open", p)
+	opened, err := call[struct{ Session string }](ctx, c, "session.open", p)
 	if err != nil {
 		return nil, err
 	}
@@ -131,8 +129,8 @@ func (c *Client) Sessions(ctx context.Context) iter.Seq2[SessionInfo, error] {
 	return func(yield func(SessionInfo, error) bool) {
 		for after, more := "", true; more; {
 			page, err := call[struct {
-				Sessions []SessionInfo `json:"sessions"`
-				More     bool          `json:"more"`
+				Sessions []SessionInfo
+				More     bool
 			}](ctx, c, "session.list", members{"after": after})
 			if err != nil {
 				yield(SessionInfo{}, err)
@@ -155,9 +153,8 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 
 // Count counts entries as the host would, in tokens each, and adds nothing.
 func (c *Client) Count(ctx context.Context, entries ...content.Content) ([]int, error) {
-	counted, err := call[struct {
-		Each []int `json:"each"`
-	}](ctx, c, "tokens.count", members{"entries": append([]content.Content{}, entries...)})
+	counted, err := call[struct{ Each []int }](ctx, c, "tokens.count",
+		members{"entries": append([]content.Content{}, entries...)})
 	return counted.Each, err
 }
 
@@ -183,28 +180,19 @@ type Plugin struct {
 
 // Plugins returns every plugin that was found. It starts those that do not run.
 func (c *Client) Plugins(ctx context.Context) ([]Plugin, error) {
-	found, err := call[struct {
-		Plugins []Plugin `json:"plugins"`
-	}](ctx, c, "plugins.list", members{})
+	found, err := call[struct{ Plugins []Plugin }](ctx, c, "plugins.list", members{})
 	return found.Plugins, err
 }
 
 // ResetPlugin takes a plugin out of quarantine; false if it was never started. It is for the local user.
 func (c *Client) ResetPlugin(ctx context.Context, name string) (bool, error) {
-	answer, err := call[struct {
-		Reset bool `json:"reset"`
-	}](ctx, c, "plugins.reset", members{"name": name})
+	answer, err := call[struct{ Reset bool }](ctx, c, "plugins.reset", members{"name": name})
 	return answer.Reset, err
 }
 
 // LockPlugins accepts the files of plugins as they are now, of all if none is named, and returns which. It is for the
 // local user.
 func (c *Client) LockPlugins(ctx context.Context, names ...string) ([]string, error) {
-	answer, err := call[struct {
-		Names []string `json:"names"`
-	}](ctx, c, "plugins.lock", members{"names": names})
+	answer, err := call[struct{ Names []string }](ctx, c, "plugins.lock", members{"names": names})
 	return answer.Names, err
 }
-
-// members are the parameters of a method.
-type members map[string]any

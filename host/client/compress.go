@@ -43,8 +43,6 @@ func (c *Client) Compress(ctx context.Context, messages []json.RawMessage, o Com
 
 // Retrieve returns the text of a removed part.
 func (c *Client) Retrieve(ctx context.Context, id string) (string, error) {
-	part, err := call[struct {
-		Content string `json:"content"`
-	}](ctx, c, "messages.retrieve", members{"id": id})
+	part, err := call[struct{ Content string }](ctx, c, "messages.retrieve", members{"id": id})
 	return part.Content, err
 }

@@ -11,24 +11,25 @@ import (
 type Error struct {
 	// Kind says what it is about, as in docs/api.md: "entry", "setting", "session", "limit", …; "connection" if the host
 	// could not be reached or did not answer.
-	Kind string
+	Kind string `json:"kind"`
 	// Retryable is set if the same call may succeed later.
-	Retryable bool
+	Retryable bool `json:"retryable"`
 	// MaybeApplied is set if the call may have taken effect all the same. With a Key, make it again.
-	MaybeApplied bool
-	// Field is the path of the wrong parameter, such as "entries[1]"; "" if it is none in particular.
-	Field string
+	MaybeApplied bool `json:"maybeApplied"`
+	// Field is the path of the wrong parameter, such as "entries[1].speaker"; "" if it is none in particular.
+	Field string `json:"field"`
 	// Key is the failed addition's, for [Session.AddOnce] and [Session.AddMessagesOnce].
-	Key string
+	Key string `json:"-"`
 	// Plugin is the strategy that failed; "" if none did.
-	Plugin string
+	Plugin string `json:"plugin"`
 	// MissingTokens is by how many tokens the request is too large, with kind "overflow".
-	MissingTokens int
+	MissingTokens int `json:"missingTokens"`
 	// Entry is the position of the first refused entry or message, Part that of its part; nil if it is not about one.
-	Entry, Part *int
+	Entry *int `json:"entry"`
+	Part  *int `json:"part"`
 	// Limit is the limit that was reached, with kind "limit".
-	Limit string
-	Err   error
+	Limit string `json:"limit"`
+	Err   error  `json:"-"`
 
 	untaken  bool // the host did not take the request
 	prepared json.RawMessage
@@ -40,23 +41,14 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // failure is an error as the host sends it.
 type failure struct {
-	Message       string          `json:"message"`
-	Kind          string          `json:"kind"`
-	Retryable     bool            `json:"retryable"`
-	MaybeApplied  bool            `json:"maybeApplied"`
-	Field         string          `json:"field"`
-	Entry         *int            `json:"entry"`
-	Part          *int            `json:"part"`
-	Plugin        string          `json:"plugin"`
-	MissingTokens int             `json:"missingTokens"`
-	Limit         string          `json:"limit"`
-	Prepared      json.RawMessage `json:"prepared"`
+	Error
+	Message  string          `json:"message"`
+	Prepared json.RawMessage `json:"prepared"`
 }
 
 func (f *failure) failed() *Error {
-	return &Error{Kind: f.Kind, Retryable: f.Retryable, MaybeApplied: f.MaybeApplied, Field: f.Field, Plugin: f.Plugin,
-		MissingTokens: f.MissingTokens, Entry: f.Entry, Part: f.Part, Limit: f.Limit, Err: errors.New(f.Message),
-		untaken: f.Kind == "shutdown", prepared: f.Prepared}
+	f.Err, f.untaken, f.prepared = errors.New(f.Message), f.Kind == "shutdown", f.Prepared
+	return &f.Error
 }
 
 // broken is the error of a request without an answer. ctx is the call's: a call that its own side gave up had no broken

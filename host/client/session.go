@@ -98,34 +98,24 @@ type PrepareOptions struct {
 // Prepared is a history that is safe to send. It must not be changed.
 type Prepared struct {
 	// History is what to send; with a form, Messages is.
-	History  []content.Content
-	Messages []json.RawMessage
+	History  []content.Content `json:"history"`
+	Messages []json.RawMessage `json:"messages"`
 	// System is the system prompt as a list of text parts; Instructions is it with "openai-responses". With
 	// "openai-chat" it is among the messages.
-	System, Instructions json.RawMessage
+	System       json.RawMessage `json:"system"`
+	Instructions json.RawMessage `json:"instructions"`
 	// Notes say what the form cannot hold.
-	Notes                []string
-	Tokens, SystemTokens int
-	Revision             uint64
-	Outcome              outcome.Outcome
+	Notes        []string        `json:"notes"`
+	Tokens       int             `json:"tokens"`
+	SystemTokens int             `json:"systemTokens"`
+	Revision     uint64          `json:"revision"`
+	Outcome      outcome.Outcome `json:"outcome"`
 }
 
-// prepared is a Prepared as the host sends it.
+// prepared is a Prepared as the host sends it: without what it has in common with the one before.
 type prepared struct {
-	Keep         int               `json:"keep"`
-	System       json.RawMessage   `json:"system"`
-	Instructions json.RawMessage   `json:"instructions"`
-	History      []content.Content `json:"history"`
-	Messages     []json.RawMessage `json:"messages"`
-	Notes        []string          `json:"notes"`
-	Tokens       int               `json:"tokens"`
-	SystemTokens int               `json:"systemTokens"`
-	Revision     uint64            `json:"revision"`
-	Outcome      outcome.Outcome   `json:"outcome"`
-}
-
-func (p prepared) result(history []content.Content, messages []json.RawMessage) Prepared {
-	return Prepared{history, messages, p.System, p.Instructions, p.Notes, p.Tokens, p.SystemTokens, p.Revision, p.Outcome}
+	Prepared
+	Keep int `json:"keep"`
 }
 
 // Prepare makes the history fit the model and returns it. Call it before every model call. It transfers only what
@@ -148,7 +138,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 		s.revision, s.history, s.messages = nil, nil, nil // the next one gets everything
 		failed, ok := errors.AsType[*Error](err)
 		if ok && failed.prepared != nil && json.Unmarshal(failed.prepared, &got) == nil {
-			return got.result(got.History, got.Messages), err
+			return got.Prepared, err
 		}
 		return Prepared{}, err
 	}
@@ -158,7 +148,8 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 		s.history, s.messages = nil, follow(s.messages, got.Keep, got.Messages)
 	}
 	s.form, s.revision = o.Form, &got.Revision
-	return got.result(slices.Clip(s.history), slices.Clip(s.messages)), nil
+	got.History, got.Messages = slices.Clip(s.history), slices.Clip(s.messages)
+	return got.Prepared, nil
 }
 
 // follow returns what was kept of a list with what is new. Callers share what is kept: nothing in it changes, new
@@ -173,9 +164,7 @@ func follow[T any](kept []T, keep int, fresh []T) []T {
 
 // Compress compresses now, regardless of the threshold.
 func (s *Session) Compress(ctx context.Context) (outcome.Outcome, error) {
-	got, err := call[struct {
-		Outcome outcome.Outcome `json:"outcome"`
-	}](ctx, s.client, "history.compress", s.with(nil))
+	got, err := call[struct{ Outcome outcome.Outcome }](ctx, s.client, "history.compress", s.with(nil))
 	return got.Outcome, err
 }
 
@@ -201,33 +190,21 @@ func (s *Session) SetTodos(ctx context.Context, list []sdk.Todo) error {
 
 // Recorded returns entries as they were added, by the id of an entry or of a tool call.
 func (s *Session) Recorded(ctx context.Context, id string) ([]content.Content, error) {
-	got, err := call[struct {
-		Entries []content.Content `json:"entries"`
-	}](ctx, s.client, "history.recorded", s.with(members{"id": id}))
+	got, err := call[struct{ Entries []content.Content }](ctx, s.client, "history.recorded", s.with(members{"id": id}))
 	return got.Entries, err
 }
 
 // Explain returns what happened to the entry with an id, or to those with the tool call of that id; "" is all entries.
 func (s *Session) Explain(ctx context.Context, id string) (all []outcome.Logged, err error) {
-	type line struct {
-		Changes []outcome.Logged `json:"changes"`
-	}
-	err = lines(ctx, s.client, "history.explain", s.with(members{"id": id}), func(l line) error {
-		all = append(all, l.Changes...)
-		return nil
-	})
+	err = lines(ctx, s.client, "history.explain", s.with(members{"id": id}),
+		func(l struct{ Changes []outcome.Logged }) error { all = append(all, l.Changes...); return nil })
 	return all, err
 }
 
 // History returns the owned history, including what is not sent to a model.
 func (s *Session) History(ctx context.Context) (all []content.Content, err error) {
-	type line struct {
-		History []content.Content `json:"history"`
-	}
-	err = lines(ctx, s.client, "history.get", s.with(nil), func(l line) error {
-		all = append(all, l.History...)
-		return nil
-	})
+	err = lines(ctx, s.client, "history.get", s.with(nil),
+		func(l struct{ History []content.Content }) error { all = append(all, l.History...); return nil })
 	return all, err
 }
 

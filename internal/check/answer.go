@@ -177,7 +177,7 @@ func edited(found *problems, c content.Content, index int, pieces []rewrite.Bloc
 	for i, piece := range pieces {
 		switch {
 		case piece.Block != nil:
-			if err := block(c.Speaker, piece.Block, rawjson.Valid); err != nil {
+			if _, err := block(c.Speaker, piece.Block, rawjson.Valid); err != nil {
 				found.add(wrong(index, ErrInvalidEntry, "block %d: %v", i, err))
 			}
 			blocks, from = append(blocks, piece.Block), append(from, -1)

@@ -15,8 +15,20 @@ import (
 // [*rawjson.SyntaxError].
 var ErrNotAnEntry = errors.New("not a history entry")
 
+// PathError is an error about a part of an entry.
+type PathError struct {
+	// Path is where that is in the native form, such as blocks[1].text.
+	Path string
+	Err  error
+}
+
+func (e *PathError) Error() string { return e.Err.Error() }
+
+func (e *PathError) Unwrap() error { return e.Err }
+
 // UnmarshalJSON reads an entry in the native form. It refuses only what is not an entry at all (not an object, a
-// speaker that is not a string, blocks that are not an array); an unreadable block becomes an [Opaque] block. Null
+// speaker that is not a string, blocks that are not an array; see [PathError]); an unreadable block becomes an [Opaque]
+// block. Null
 // blocks and metadata count as absent. If a field occurs twice the last value counts, as in encoding/json. The result
 // is valid UTF-8: other bytes, and escaped halves of surrogate pairs in a text, become U+FFFD.
 func (c *Content) UnmarshalJSON(data []byte) error {
@@ -68,7 +80,7 @@ func (d *decoder) entry() (Content, error) {
 			}
 			speaker, ok := rawjson.Text(raw)
 			if !ok {
-				return fmt.Errorf("speaker is %s, not a string", clip(raw))
+				return &PathError{"speaker", fmt.Errorf("speaker is %s, not a string", clip(raw))}
 			}
 			out.Speaker = Speaker(speaker)
 			return nil
@@ -99,7 +111,7 @@ func (d *decoder) blocks() ([]Block, error) {
 	if d.s.Kind() != '[' {
 		raw, err := d.s.Skip()
 		if err == nil && !rawjson.IsNull(raw) {
-			err = fmt.Errorf("blocks is %s, not an array", clip(raw))
+			err = &PathError{"blocks", fmt.Errorf("blocks is %s, not an array", clip(raw))}
 		}
 		return nil, err
 	}
@@ -119,28 +131,47 @@ func (d *decoder) block() (Block, error) {
 		raw, err := d.s.Skip()
 		return Opaque{JSON: bytes.Clone(raw)}, err
 	}
-	// Reused from block to block: a history has a hundred thousand of them.
-	d.scratch.reset()
-	err := d.s.Object(func(name []byte) error {
-		raw, err := d.s.Skip()
-		d.scratch.set(name, raw)
-		return err
-	})
+	r, err := d.reader()
 	if err != nil {
 		return nil, err
 	}
-	r := blockReader{fields: &d.scratch}
-	if b := r.block(); b != nil && !r.bad {
+	if b := r.block(); b != nil && r.bad == "" {
 		return b, nil
 	}
 	// The whole text of the block, white space included: it is written back as it was.
 	return Opaque{JSON: bytes.Clone(d.s.Since(start))}, nil
 }
 
+// reader reads the fields of a block, which is an object.
+func (d *decoder) reader() (blockReader, error) {
+	// Reused from block to block: a history has a hundred thousand of them.
+	d.scratch.reset()
+	return blockReader{fields: &d.scratch}, d.s.Object(func(name []byte) error {
+		raw, err := d.s.Skip()
+		d.scratch.set(name, raw)
+		return err
+	})
+}
+
+// Lacks returns the field for which a block of a known kind is opaque: it is missing or not a string. "type" if there is
+// no kind, and "" if the kind is unknown.
+func (o Opaque) Lacks() string {
+	d := decoder{s: rawjson.New(o.JSON)}
+	if d.s.Kind() != '{' {
+		return ""
+	}
+	r, err := d.reader()
+	if err != nil {
+		return ""
+	}
+	r.block()
+	return r.bad
+}
+
 // blockReader takes the known fields out of a block's fields; the rest is the block's Extra.
 type blockReader struct {
 	fields *fieldList
-	bad    bool // a field that must be a string is not
+	bad    string // the first field that must be a string and is not
 }
 
 // block returns nil for an unknown kind. If a required field is bad, the result is discarded.
@@ -171,8 +202,8 @@ func (r *blockReader) block() Block {
 
 func (r *blockReader) str(name string) string {
 	s, ok := rawjson.Text(r.fields.take(name))
-	if !ok {
-		r.bad = true
+	if !ok && r.bad == "" {
+		r.bad = name
 	}
 	return s
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // RuleError says what is wrong with one rule.
@@ -181,13 +183,11 @@ func encode(rules []Rule) []byte {
 	if rules == nil {
 		rules = []Rule{}
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(struct {
+	text, err := rawjson.Encode(struct {
 		Rules []Rule `json:"rules"`
-	}{rules}); err != nil {
+	}{rules})
+	if err != nil {
 		panic(err)
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return bytes.TrimRight(text, "\n")
 }

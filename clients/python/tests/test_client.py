@@ -102,7 +102,7 @@ class TestClient(unittest.TestCase):
         with self.assertRaises(ThreshError) as refused:
             session.add(say("fine"), {"speaker": "robot"})
         e = refused.exception
-        self.assertEqual((e.kind, e.entry, e.field, e.retryable), ("entry", 1, "entries[1]", False))
+        self.assertEqual((e.kind, e.entry, e.field, e.retryable), ("entry", 1, "entries[1].speaker", False))
         with self.assertRaises(ThreshError) as missing:
             self.client.call("session.get", {"session": "none"})
         self.assertEqual(missing.exception.kind, "session")

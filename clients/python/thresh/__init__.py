@@ -47,7 +47,7 @@ class ThreshError(Exception):
         self.retryable: bool = error.get("retryable", False)
         # It may have had its effect all the same. An addition is then made again with its key.
         self.maybe_applied: bool = error.get("maybeApplied", False)
-        # The wrong parameter, such as entries[1].
+        # The wrong parameter, such as entries[1].speaker.
         self.field: str = error.get("field", "")
         self.entry: Optional[int] = error.get("entry")
         self.part: Optional[int] = error.get("part")

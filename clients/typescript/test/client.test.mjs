@@ -98,7 +98,7 @@ test("errors", async () => {
   const session = await thresh.open("s");
   await assert.rejects(session.add([say("fine"), { speaker: "robot" }]), (e) => {
     assert.ok(e instanceof ThreshError);
-    assert.deepEqual([e.kind, e.entry, e.field, e.retryable], ["entry", 1, "entries[1]", false]);
+    assert.deepEqual([e.kind, e.entry, e.field, e.retryable], ["entry", 1, "entries[1].speaker", false]);
     return true;
   });
   await assert.rejects(thresh.call("session.get", { session: "none" }), { kind: "session" });

@@ -31,8 +31,8 @@ func noOpaque(c content.Content) error {
 		if meant := cmp.Or(apis.Means(kind), nearest.One(kind, kinds)); meant != "" {
 			hint = fmt.Sprintf(", did you mean %q?", meant)
 		}
-		return fmt.Errorf("block %d: unknown type %.40q%s (entries with such blocks must be added as opaque)", i, kind,
-			hint)
+		return &content.PathError{Path: fmt.Sprintf("blocks[%d].type", i), Err: fmt.Errorf(
+			"block %d: unknown type %.40q%s (entries with such blocks must be added as opaque)", i, kind, hint)}
 	}
 	return nil
 }

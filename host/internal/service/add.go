@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/thresh-dev/thresh/host"
@@ -51,19 +52,19 @@ func (s *Session) Add(ctx context.Context, r AddRequest) (AddAnswer, error) {
 		return AddAnswer{}, err
 	}
 	if r.Format != "" {
-		system := r.System
+		system, name := r.System, "system"
 		if r.Instructions != nil {
-			system = r.Instructions
+			system, name = r.Instructions, "instructions"
 		}
 		state, err := s.host.AddMessages(ctx, host.Messages{Form: r.Format, Messages: r.Messages, System: system, Key: r.Key})
-		return AddAnswer(state), inList("messages", err)
+		return AddAnswer(state), in("messages", name, err)
 	}
 	entries, err := decodeEntries(r.Entries)
 	if err != nil {
 		return AddAnswer{}, err
 	}
 	state, err := s.host.AddWith(ctx, host.AddOptions{Key: r.Key, Opaque: r.Opaque}, entries...)
-	return AddAnswer(state), inList("entries", err)
+	return AddAnswer(state), in("entries", "", err)
 }
 
 // decodeEntries names the first entry that cannot be read, by its position in the request.
@@ -71,8 +72,12 @@ func decodeEntries(list []json.RawMessage) ([]content.Content, error) {
 	entries := make([]content.Content, len(list))
 	for i, raw := range list {
 		if err := entries[i].UnmarshalJSON(raw); err != nil {
-			return nil, inList("entries", &host.Error{Kind: host.KindEntry, Entry: &i,
-				Err: fmt.Errorf("add entry %d: %w: %w", i, host.ErrInvalidEntry, err)})
+			refused := &host.Error{Kind: host.KindEntry, Entry: &i,
+				Err: fmt.Errorf("add entry %d: %w: %w", i, host.ErrInvalidEntry, err)}
+			if bad, ok := errors.AsType[*content.PathError](err); ok {
+				refused.Path = bad.Path
+			}
+			return nil, in("entries", "", refused)
 		}
 	}
 	return entries, nil

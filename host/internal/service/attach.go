@@ -134,7 +134,7 @@ func (s *Service) Find(ctx context.Context, owner, id string) (*Session, error) 
 	}
 	session, err := s.Attach(ctx, OpenRequest{Owner: owner, ID: id, Existing: true})
 	if errors.Is(err, host.ErrNoSession) {
-		return nil, notOpen(id)
+		return nil, NotOpen(id)
 	}
 	return session, err
 }
@@ -154,8 +154,8 @@ func (a *attached) find(k key) *Session {
 	return nil
 }
 
-// notOpen clips the id, as it may be any text.
-func notOpen(id string) error {
+// NotOpen is the error for a session that was never opened or is closed again. It clips the id, as that may be any text.
+func NotOpen(id string) error {
 	return &host.Error{Kind: host.KindSession, Err: fmt.Errorf("session %.100q is not open", id)}
 }
 
@@ -166,7 +166,7 @@ func (s *Service) Detach(owner, id string) error {
 	defer s.attached.leave(k, p)
 	session := p.session.Load()
 	if session == nil {
-		return notOpen(id)
+		return NotOpen(id)
 	}
 	if err := session.Close(); err != nil {
 		return err
@@ -182,7 +182,7 @@ func (s *Service) Delete(ctx context.Context, owner, id string) error {
 	defer s.attached.leave(k, p)
 	err := s.host.Delete(ctx, owner, id)
 	if errors.Is(err, host.ErrNoSession) {
-		err = notOpen(id)
+		err = NotOpen(id)
 	}
 	if err == nil {
 		p.session.Store(nil)

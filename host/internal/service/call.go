@@ -1,12 +1,14 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host"
@@ -102,7 +104,8 @@ func (c *Call) Run(ctx context.Context, s *Service, of *Session, upTo *host.Mark
 func Read(from io.Reader, into any) error { return decode(from, into, false) }
 
 func decode(from io.Reader, into any, strict bool) error {
-	dec := json.NewDecoder(from)
+	var read beginning
+	dec := json.NewDecoder(io.TeeReader(from, &read))
 	if strict {
 		dec.DisallowUnknownFields()
 	}
@@ -118,12 +121,16 @@ func decode(from io.Reader, into any, strict bool) error {
 		return wrongRequest("", "not JSON at byte %d: %v", syntax.Offset, err)
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		field := memberName(wrong.Field)
-		if field == "" {
+		if wrong.Field == "" {
 			return wrongRequest("", "must be an object, with parameters by name")
 		}
+		field := read.pathAt(wrong.Offset)
+		what := strconv.Quote(field)
+		if field == "" {
+			what = fmt.Sprintf("the value at byte %d", wrong.Offset)
+		}
 		// encoding/json names Go types, which mean nothing to an author in another language.
-		return wrongRequest(field, "%q must be %s, not %s", field, plainType(wrong.Type), wrong.Value)
+		return wrongRequest(field, "%s must be %s, not %s", what, plainType(wrong.Type), wrong.Value)
 	}
 	switch {
 	case errors.Is(err, io.EOF):
@@ -137,15 +144,62 @@ func decode(from io.Reader, into any, strict bool) error {
 	return fmt.Errorf("read the request: %w", err)
 }
 
-// memberName is the path of a member without the names of embedded Go types, which package json puts before it. They
-// alone begin with a capital.
-func memberName(path string) string {
-	for {
-		first, rest, more := strings.Cut(path, ".")
-		if !more || first == "" || first[0] < 'A' || first[0] > 'Z' {
-			return path
+// beginning keeps what is written to it, up to as much as there is of members with a type of their own. What may be
+// longer is kept as it is, and has no error here.
+type beginning []byte
+
+const mostKept = 1 << 20
+
+func (b *beginning) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), mostKept-len(*b))]...)
+	return len(p), nil
+}
+
+// pathAt returns the path of the value that ends at an offset, or of the list or object that opens before it, with the
+// positions in lists, which package json leaves out. "" if the beginning does not have it.
+func (b beginning) pathAt(offset int64) string {
+	type open struct {
+		list  bool
+		at    int    // in a list
+		name  string // in an object
+		named bool   // its value follows
+	}
+	var within []open
+	for dec := json.NewDecoder(bytes.NewReader(b)); ; {
+		token, err := dec.Token()
+		if err != nil {
+			return ""
 		}
-		path = rest
+		top := len(within) - 1
+		if token == json.Delim(']') || token == json.Delim('}') {
+			within = within[:top]
+			continue
+		}
+		if top >= 0 {
+			switch in := &within[top]; {
+			case in.list:
+				in.at++
+			case !in.named:
+				in.name, in.named = token.(string), true
+				continue
+			default:
+				in.named = false
+			}
+		}
+		if dec.InputOffset() >= offset {
+			var path strings.Builder
+			for _, in := range within {
+				if in.list {
+					fmt.Fprintf(&path, "[%d]", in.at)
+				} else {
+					path.WriteString("." + in.name)
+				}
+			}
+			return strings.TrimPrefix(path.String(), ".")
+		}
+		if delim, ok := token.(json.Delim); ok {
+			within = append(within, open{list: delim == '[', at: -1})
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -74,7 +75,7 @@ type Failure struct {
 	// MaybeApplied says that the call may have taken effect all the same.
 	MaybeApplied bool `json:"maybeApplied,omitempty" jsonschema:"the write was sent, and no answer came"`
 	// Field is the path of the wrong member.
-	Field string `json:"field,omitempty" jsonschema:"the wrong parameter, such as entries[1]"`
+	Field string `json:"field,omitempty" jsonschema:"the wrong parameter, such as entries[1].speaker"`
 	// Entry is the position in "entries" or "messages" of the first one that was refused. None of them was added.
 	Entry *int `json:"entry,omitempty" jsonschema:"position of the first refused one; none was added"`
 	// Part is the position of the part of that message that was refused.
@@ -94,8 +95,9 @@ type Failure struct {
 // FailureOf makes what an agent gets of an error, and of the result beside it: of a failed turn, the history as it is.
 func FailureOf(result any, err error) *Failure {
 	f := &Failure{Message: err.Error()}
-	if own, ok := errors.AsType[*RequestError](err); ok {
-		f.Kind, f.Field = KindRequest, own.Field
+	own, refused := errors.AsType[*RequestError](err)
+	if refused {
+		f.Kind, f.Field, f.Retryable = cmp.Or(own.Kind, KindRequest), own.Field, own.Kind == KindShutdown
 	} else {
 		known := host.ErrorOf(err)
 		*f = Failure{Message: f.Message, Kind: known.Kind, Retryable: known.Retryable, MaybeApplied: known.MaybeApplied,
@@ -109,6 +111,8 @@ func FailureOf(result any, err error) *Failure {
 	}
 	f.Classify(f.Kind)
 	switch {
+	case refused && own.Status != 0:
+		f.Status = own.Status
 	case errors.Is(err, host.ErrSessionExists):
 		f.Status = http.StatusConflict
 	case errors.Is(err, ErrNoPart):
@@ -131,14 +135,20 @@ func (f *Failure) Classify(k host.Kind) {
 	}
 }
 
-// RequestError says that a request is wrong in itself, whatever the session holds: a member is missing, or two exclude
-// each other. Field is the path of the member; "" if it is none in particular. All other errors are package host's.
-type RequestError struct{ Field, Message string }
+// RequestError refuses a request that has done nothing: it is wrong in itself, whatever the session holds, or may not be
+// made. All other errors are package host's.
+type RequestError struct {
+	// Field is the path of a wrong member; "" if it is none in particular.
+	Field, Message string
+	// Kind and Status are those of the request's errors, unless they are set.
+	Kind   host.Kind
+	Status int
+}
 
 func (e *RequestError) Error() string { return e.Message }
 
 func wrongRequest(field, format string, values ...any) error {
-	return &RequestError{field, fmt.Sprintf(format, values...)}
+	return &RequestError{Field: field, Message: fmt.Sprintf(format, values...)}
 }
 
 // fieldError says which member of a request an error of the host is about.
@@ -149,10 +159,23 @@ type fieldError struct {
 
 func (e *fieldError) Unwrap() error { return e.error }
 
-// inList names the refused one of a list of entries or messages.
-func inList(list string, err error) error {
-	if known, ok := errors.AsType[*host.Error](err); ok && known.Entry != nil {
-		return &fieldError{fmt.Sprintf("%s[%d]", list, *known.Entry), err}
+// Path is the path of an element of a list in a request, or of a part of it.
+func Path(list string, at int, part string) string {
+	path := fmt.Sprintf("%s[%d]", list, at)
+	if part != "" {
+		path += "." + part
+	}
+	return path
+}
+
+// in says which part of a request is refused: of an element of a list, or of another value of several parts.
+func in(list, value string, err error) error {
+	switch known, ok := errors.AsType[*host.Error](err); {
+	case !ok || known.Kind != host.KindEntry:
+	case known.Entry != nil:
+		return &fieldError{Path(list, *known.Entry, known.Path), err}
+	case known.Path != "" || list == "":
+		return &fieldError{value + known.Path, err}
 	}
 	return err
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
 // litellmHash is how LiteLLM finds in texts what the model may ask for.
@@ -16,16 +18,27 @@ var litellmHash = regexp.MustCompile(`hash=([a-f0-9]{24})`)
 // A gateway that speaks Headroom's contract gets what it reads: the requests are LiteLLM's, with its members, headers
 // and paths, and what is looked at is what its guardrail looks at.
 func TestAGatewayOfHeadroomsContract(t *testing.T) {
-	base := served(t)
+	base, check := served(t), checks(t)
 	do := func(method, path, token string, body any) (int, map[string]any) {
 		t.Helper()
 		var sent io.Reader
+		params, result := "", "Error"
+		for _, g := range service.Gateway() {
+			if fixed, _, _ := strings.Cut(g.Path, "{"); g.Verb == method && strings.HasPrefix(path, fixed) {
+				if result = g.Result.Name(); g.Params != nil {
+					params = g.Params.Name()
+				}
+			}
+		}
 		if body != nil {
 			text, err := json.Marshal(body)
 			if err != nil {
 				t.Fatal(err)
 			}
 			sent = strings.NewReader(string(text))
+			if err := check(params, text); params != "" && err != nil {
+				t.Errorf("%s %s: the request: %v", method, path, err)
+			}
 		}
 		r, err := http.NewRequestWithContext(t.Context(), method, base+path, sent)
 		if err != nil {
@@ -39,8 +52,18 @@ func TestAGatewayOfHeadroomsContract(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.StatusCode != http.StatusOK {
+			result = "Error"
+		}
+		if err := check(result, text); err != nil {
+			t.Errorf("%s %s: the answer %s: %v", method, path, text, err)
+		}
 		var out map[string]any
-		if err := json.NewDecoder(answer.Body).Decode(&out); err != nil {
+		if err := json.Unmarshal(text, &out); err != nil {
 			t.Fatal(err)
 		}
 		return answer.StatusCode, out
@@ -70,10 +93,23 @@ func TestAGatewayOfHeadroomsContract(t *testing.T) {
 		answer["tokens_saved"] != before-after || answer["tokensBefore"] != before {
 		t.Fatalf("%d: %d messages, %v tokens of %v, %v", status, len(made), after, before, answer["error"])
 	}
-	text, _ := json.Marshal(made)
-	hashes := litellmHash.FindAllStringSubmatch(string(text), -1)
+	var hashes [][]string // it looks into contents that are text, and into text parts
+	for _, m := range made {
+		of, object := m.(map[string]any) // it leaves out all others
+		if !object {
+			t.Errorf("a message is %v", m)
+		}
+		text, _ := of["content"].(string)
+		parts, _ := of["content"].([]any)
+		for _, part := range parts {
+			of, _ := part.(map[string]any)
+			more, _ := of["text"].(string)
+			text += more
+		}
+		hashes = append(hashes, litellmHash.FindAllStringSubmatch(text, -1)...)
+	}
 	if len(hashes) == 0 {
-		t.Fatalf("no id in %.2000s", text)
+		t.Fatalf("no id in %.2000v", made)
 	}
 	listed := fmt.Sprint(answer["ccr_hashes"])
 	for _, found := range hashes {

@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -155,7 +156,8 @@ func Find(door Door, name string) (*Method, error) {
 	for _, m := range At(door) {
 		known = append(known, m.Name)
 	}
-	return nil, wrongRequest("", "unknown method %.100q; want one of: %s", name, strings.Join(known, ", "))
+	return nil, &RequestError{Status: http.StatusNotFound,
+		Message: fmt.Sprintf("unknown method %.100q; want one of: %s", name, strings.Join(known, ", "))}
 }
 
 // Members describes the object that is sent or returned by its members; "?" marks one that may be absent.

@@ -65,9 +65,9 @@ var raw = map[string]*jsonschema.Schema{
 	"format":       {Enum: []any{"", "anthropic", "openai-chat", "openai-responses"}},
 }
 
-// schemaOf describes a type. What is sent to a host has the members that are known, what it answers may have more in a
-// later version. null stands for an absent member.
-func schemaOf(t *testing.T, of reflect.Type, sent bool) *jsonschema.Schema {
+// schemaOf describes a type. A strict one has the members that are known, as what is sent to a host has them; what it
+// answers may have more in a later version. null stands for an absent member.
+func schemaOf(t *testing.T, of reflect.Type, strict bool) *jsonschema.Schema {
 	t.Helper()
 	types := map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[content.Content](): ref("Entry"),
@@ -89,11 +89,11 @@ func schemaOf(t *testing.T, of reflect.Type, sent bool) *jsonschema.Schema {
 			s.Properties[name] = k
 		}
 	}
-	tidy(s, sent)
+	tidy(s, strict)
 	return s
 }
 
-func tidy(s *jsonschema.Schema, sent bool) {
+func tidy(s *jsonschema.Schema, strict bool) {
 	if s == nil {
 		return
 	}
@@ -103,14 +103,14 @@ func tidy(s *jsonschema.Schema, sent bool) {
 	if len(s.Types) == 2 && s.Types[0] == "null" {
 		s.Type, s.Types = s.Types[1], nil
 	}
-	if s.Properties != nil && !sent {
+	if s.Properties != nil && !strict {
 		s.AdditionalProperties = nil
 	}
 	for _, p := range s.Properties {
-		tidy(p, sent)
+		tidy(p, strict)
 	}
-	if tidy(s.Items, sent); s.Type == "object" && s.Properties == nil && len(s.Required) == 0 {
-		tidy(s.AdditionalProperties, sent)
+	if tidy(s.Items, strict); s.Type == "object" && s.Properties == nil && len(s.Required) == 0 {
+		tidy(s.AdditionalProperties, strict)
 	}
 }
 
@@ -141,26 +141,50 @@ func document(t *testing.T) []byte {
 		"subtasks": {Type: "array", Items: ref("Todo")},
 	}, PropertyOrder: []string{"id", "content", "status", "subtasks"},
 		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
-	paths := map[string]any{}
-	for _, m := range service.At(service.Served) {
-		for of, sent := range map[reflect.Type]bool{m.Params: true, m.Result: false} {
-			if _, done := all[of.Name()]; !done {
-				all[of.Name()] = schemaOf(t, of, sent)
-			}
+	// typed describes a type once. What others send may have members that are not known.
+	typed := func(of reflect.Type, strict bool) *jsonschema.Schema {
+		if _, done := all[of.Name()]; !done {
+			all[of.Name()] = schemaOf(t, of, strict)
 		}
+		return ref(of.Name())
+	}
+	operation := func(id, meaning string, params *jsonschema.Schema, result reflect.Type, lines bool) map[string]any {
 		kind, what := "application/json", "the result"
-		if m.Lines {
+		if lines {
 			kind, what = "application/jsonl", "lines, each an object; the last may be an Error"
 		}
-		responses := map[string]any{"default": map[string]any{"$ref": "#/components/responses/Failed"},
-			"200": map[string]any{"description": what,
-				"content": map[string]any{kind: map[string]any{"schema": ref(m.Result.Name())}}}}
-		paths["/v1/"+m.Name] = map[string]any{"post": map[string]any{
-			"operationId": m.Name, "summary": m.Meaning, "responses": responses,
+		o := map[string]any{"operationId": id, "summary": meaning,
 			"parameters": []any{map[string]any{"$ref": "#/components/parameters/Timeout"}},
-			"requestBody": map[string]any{"required": true, "content": map[string]any{
-				"application/json": map[string]any{"schema": ref(m.Params.Name())}}},
-		}}
+			"responses": map[string]any{"default": map[string]any{"$ref": "#/components/responses/Failed"},
+				"200": map[string]any{"description": what,
+					"content": map[string]any{kind: map[string]any{"schema": typed(result, false)}}}},
+		}
+		if params != nil {
+			o["requestBody"] = map[string]any{"required": true, "content": map[string]any{
+				"application/json": map[string]any{"schema": params}}}
+		}
+		return o
+	}
+	paths := map[string]map[string]any{}
+	for _, m := range service.At(service.Served) {
+		paths["/v1/"+m.Name] = map[string]any{
+			"post": operation(m.Name, m.Meaning, typed(m.Params, true), m.Result, m.Lines)}
+	}
+	for _, g := range service.Gateway() {
+		if paths[g.Path] == nil {
+			paths[g.Path] = map[string]any{}
+		}
+		var params *jsonschema.Schema
+		if g.Params != nil {
+			params = typed(g.Params, false)
+		}
+		o := operation(strings.ToLower(g.Verb)+"."+strings.Split(g.Path, "/")[2],
+			g.Method+" for gateways that speak Headroom's contract.", params, g.Result, false)
+		if params == nil {
+			o["parameters"] = append(o["parameters"].([]any), map[string]any{"name": "id", "in": "path", "required": true,
+				"schema": map[string]any{"type": "string"}})
+		}
+		paths[g.Path][strings.ToLower(g.Verb)] = o
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

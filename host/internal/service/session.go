@@ -176,7 +176,7 @@ func (s *Session) setSystem(ctx context.Context, raw json.RawMessage) error {
 	if text := string(raw); text != "" && text != "null" && text != `""` {
 		var err error
 		if blocks, err = host.ParseSystem(raw); err != nil {
-			return err
+			return in("", "system", err)
 		}
 	}
 	return s.host.SetSystem(ctx, blocks...)
@@ -205,7 +205,7 @@ type TodosRequest struct {
 
 // SetTodos replaces the list; the next Compress is told of it.
 func (s *Session) SetTodos(_ context.Context, r TodosRequest) (Empty, error) {
-	return Empty{}, s.host.SetTodos(r.Todos)
+	return Empty{}, in("", "todos", s.host.SetTodos(r.Todos))
 }
 
 // UsageRequest has the provider's own count of the last request, including what it read from its cache.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // The states of a task. A cancelled task is not on the list.
@@ -31,7 +32,7 @@ const (
 	maxID = 256 // bytes; a Tracker ignores longer ids
 )
 
-// ErrInvalid is wrapped by every error of [Check].
+// ErrInvalid is wrapped by every error of [Check], with a [*content.PathError] that says where in the list.
 var ErrInvalid = errors.New("invalid todo list")
 
 // Check returns an error for a task with a blank content, a status other than [Pending], [InProgress] or [Completed],
@@ -46,37 +47,37 @@ type size struct{ todos, bytes int }
 // check checks one level of a list. path names it in errors, such as todos[2].subtasks.
 func (s *size) check(path string, list []sdk.Todo, depth int) error {
 	if len(list) > 0 && depth > MaxDepth {
-		return fmt.Errorf("%w: %s is nested %d deep; allowed are %d levels", ErrInvalid, path, depth, MaxDepth)
+		return wrong(path, "", "%s is nested %d deep; allowed are %d levels", path, depth, MaxDepth)
 	}
 	for i, t := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		s.add(t)
 		switch {
 		case strings.TrimSpace(t.Content) == "":
-			return fmt.Errorf("%w: %s has no content", ErrInvalid, at)
+			return wrong(at, ".content", "%s has no content", at)
 		case len(t.Content) > MaxContent:
-			return fmt.Errorf(
-				"%w: the content of %s has %d bytes; allowed are %d", ErrInvalid, at, len(t.Content), MaxContent,
-			)
+			return wrong(at, ".content", "the content of %s has %d bytes; allowed are %d", at, len(t.Content), MaxContent)
 		case !utf8.ValidString(t.Content) || !utf8.ValidString(t.ID):
-			return fmt.Errorf("%w: %s is not UTF-8", ErrInvalid, at)
+			return wrong(at, "", "%s is not UTF-8", at)
 		case t.Status != Pending && t.Status != InProgress && t.Status != Completed:
-			return fmt.Errorf(
-				"%w: %s has the status %q; allowed are %q, %q and %q", ErrInvalid, at, clip(t.Status, 40), Pending,
-				InProgress, Completed,
-			)
+			return wrong(at, ".status", "%s has the status %q; allowed are %q, %q and %q", at, clip(t.Status, 40), Pending,
+				InProgress, Completed)
 		case s.todos > MaxTodos:
-			return fmt.Errorf(
-				"%w: %s is one too many; allowed are %d tasks, subtasks included", ErrInvalid, at, MaxTodos,
-			)
+			return wrong(at, "", "%s is one too many; allowed are %d tasks, subtasks included", at, MaxTodos)
 		case s.bytes > MaxBytes:
-			return fmt.Errorf("%w: with %s the list has %d bytes; allowed are %d", ErrInvalid, at, s.bytes, MaxBytes)
+			return wrong(at, "", "with %s the list has %d bytes; allowed are %d", at, s.bytes, MaxBytes)
 		}
 		if err := s.check(at+".subtasks", t.Subtasks, depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// wrong is an error about a task, or about a member of it.
+func wrong(task, member, format string, values ...any) error {
+	return fmt.Errorf("%w: %w", ErrInvalid, &content.PathError{Path: strings.TrimPrefix(task, "todos") + member,
+		Err: fmt.Errorf(format, values...)})
 }
 
 func (s *size) add(t sdk.Todo) {

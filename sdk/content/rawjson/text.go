@@ -139,3 +139,13 @@ func FieldText(raw []byte, name string) string {
 	text, _ := Text(Field(raw, name))
 	return text
 }
+
+// Encode returns the JSON form of a value, with a line break at its end. Unlike [json.Marshal] it keeps the bytes of raw
+// values in it: conversations are full of <, > and &, which that escapes for HTML.
+func Encode(value any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(value)
+	return b.Bytes(), err
+}

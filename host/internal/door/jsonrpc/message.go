@@ -1,11 +1,12 @@
 package jsonrpc
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // Request is a JSON-RPC 2.0 request, or a notification if ID is nil. Params stay raw until the method that they are for
@@ -92,13 +93,10 @@ func ValidID(id json.RawMessage) bool {
 // a request without a reply would wait for ever.
 func Encode(r Response) []byte {
 	r.Version = "2.0"
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		buf.Reset()
-		_ = enc.Encode(Response{Version: "2.0", ID: r.ID,
+	text, err := rawjson.Encode(r)
+	if err != nil {
+		text, _ = rawjson.Encode(Response{Version: "2.0", ID: r.ID,
 			Error: &Error{Code: CodeFailed, Message: "cannot encode the result: " + err.Error()}})
 	}
-	return buf.Bytes()
+	return text
 }

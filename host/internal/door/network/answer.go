@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 const (
@@ -54,17 +54,9 @@ func (a *answerer) begin(kind string, status, size int, whole bool) {
 	a.w.WriteHeader(status)
 }
 
-func encode(value any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(value)
-	return buf.Bytes(), err
-}
-
 // whole answers with one value.
 func (a *answerer) whole(status int, value any) {
-	text, err := encode(value)
+	text, err := rawjson.Encode(value)
 	if err != nil {
 		text, status = []byte(`{"error":{"message":"the answer cannot be encoded","kind":"internal","retryable":false}}`+
 			"\n"), http.StatusInternalServerError
@@ -75,7 +67,7 @@ func (a *answerer) whole(status int, value any) {
 
 // line sends a line at once.
 func (a *answerer) line(value any) error {
-	text, err := encode(value)
+	text, err := rawjson.Encode(value)
 	if err != nil {
 		return err
 	}
@@ -123,7 +115,7 @@ func (a *answerer) result(ctx context.Context, result any) error {
 		return a.list(ctx, "history", head, len(r.History), func(i int) ([]byte, error) { return r.History[i].MarshalJSON() })
 	case service.ExplainAnswer:
 		return a.list(ctx, "changes", "", len(r.Changes), func(i int) ([]byte, error) {
-			text, err := encode(r.Changes[i])
+			text, err := rawjson.Encode(r.Changes[i])
 			return bytes.TrimSuffix(text, []byte("\n")), err
 		})
 	}

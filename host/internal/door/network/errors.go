@@ -12,15 +12,17 @@ import (
 )
 
 var (
-	// errEnding refuses requests that come while the server ends. Another host may take them: nothing was done.
-	errEnding = errors.New("the host is shutting down")
+	// errEnding refuses requests that come while the server ends. Another host may take them.
+	errEnding = &service.RequestError{Kind: service.KindShutdown, Message: "the host is shutting down"}
 	// errNotLocal: a method is for the local user alone.
-	errNotLocal = errors.New("only the local user may do this: it concerns all users of the host")
+	errNotLocal = &service.RequestError{Kind: service.KindAccess,
+		Message: "only the local user may do this: it concerns all users of the host"}
 	// errBrowser refuses what a web page of someone else may have sent. It is checked before the token.
-	errBrowser = errors.New(
-		"requests of web pages are refused: Sec-Fetch-Site, Origin and Host are not those of this service")
+	errBrowser = &service.RequestError{Kind: service.KindAccess,
+		Message: "requests of web pages are refused: Sec-Fetch-Site, Origin and Host are not those of this service"}
 	// errCompressed refuses a body that would become larger than what was sent.
-	errCompressed = errors.New("compressed requests are not accepted; answers are compressed if the client accepts it")
+	errCompressed = &service.RequestError{Status: http.StatusUnsupportedMediaType,
+		Message: "compressed requests are not accepted; answers are compressed if the client accepts it"}
 )
 
 // failure makes what a client gets of an error, and of the result beside it. ctx is the request's: an error that its
@@ -38,17 +40,9 @@ func failure(ctx context.Context, result any, err error) *service.Failure {
 		if f.Classify(service.KindLimit); limit.Limit == "requestBytes" {
 			f.Status = http.StatusRequestEntityTooLarge
 		}
-	case errors.Is(err, errEnding):
-		f.Retryable = true
-		f.Classify(service.KindShutdown)
 	case errors.Is(err, access.ErrRefused):
 		f.Classify(service.KindAccess)
 		f.Status = http.StatusUnauthorized
-	case errors.Is(err, errNotLocal), errors.Is(err, errBrowser):
-		f.Classify(service.KindAccess)
-	case errors.Is(err, errCompressed):
-		f.Classify(service.KindRequest)
-		f.Status = http.StatusUnsupportedMediaType
 	case errors.Is(err, access.ErrBroken):
 		f.Classify(service.KindRequest)
 	case errors.Is(err, store.ErrID):
@@ -62,4 +56,11 @@ func failure(ctx context.Context, result any, err error) *service.Failure {
 		f.Message = store.Public(err)
 	}
 	return f
+}
+
+// refuse answers with an error, in the form that all methods have. ctx is that of a request which came through the gate.
+func refuse(ctx context.Context, w http.ResponseWriter, err error) {
+	f := failure(ctx, nil, err)
+	callerOf(ctx).outcome = string(f.Kind)
+	(&answerer{w: w}).fail(f)
 }

@@ -95,7 +95,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	end, err := g.admit(r, c)
 	if err != nil {
 		g.guard.Stranger(answer, r)
-		g.refuse(context.WithValue(r.Context(), callerKey{}, c), answer, err)
+		refuse(context.WithValue(r.Context(), callerKey{}, c), answer, err)
 		return
 	}
 	defer end()
@@ -105,15 +105,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if answer.status != 0 {
 			panic(http.ErrAbortHandler) // a part of the answer is on its way: the client must not take it for all
 		}
-		g.refuse(r.Context(), answer, err)
+		refuse(r.Context(), answer, err)
 	}
-}
-
-// refuse answers with an error, in the form that all methods have.
-func (g *gate) refuse(ctx context.Context, w http.ResponseWriter, err error) {
-	f := failure(ctx, nil, err)
-	callerOf(ctx).outcome = string(f.Kind)
-	(&answerer{w: w}).fail(f)
 }
 
 // serve passes a request on. The error is that of a handler that panicked.

@@ -79,8 +79,8 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 	for _, m := range service.At(service.Served) {
 		add("POST "+Path+m.Name, methods.handler(m))
 	}
-	for pattern, h := range methods.gateway() {
-		add(pattern, h)
+	for _, route := range service.Gateway() {
+		add(route.Verb+" "+route.Path, methods.gateway(route))
 	}
 	add(Path, http.HandlerFunc(noMethod))
 	add("GET "+Path+"openapi.json", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -144,14 +144,10 @@ func ended(ending <-chan struct{}) bool {
 // noMethod answers what is below Path and no method of it.
 func noMethod(w http.ResponseWriter, r *http.Request) {
 	m, err := service.Find(service.Served, strings.TrimPrefix(r.URL.Path, Path))
-	status := http.StatusNotFound
 	if err == nil {
-		status = http.StatusMethodNotAllowed
-		err = &service.RequestError{Message: m.Name + " is called by POST, with a JSON object"}
 		w.Header().Set("Allow", http.MethodPost)
+		err = &service.RequestError{Status: http.StatusMethodNotAllowed,
+			Message: m.Name + " is called by POST, with a JSON object"}
 	}
-	f := failure(r.Context(), nil, err)
-	callerOf(r.Context()).outcome = string(f.Kind)
-	f.Status = status
-	(&answerer{w: w}).fail(f)
+	refuse(r.Context(), w, err)
 }

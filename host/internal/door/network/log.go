@@ -58,8 +58,7 @@ func (a *answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// Flush is what streams need. [http.ResponseController] finds what is below by Unwrap.
-func (a *answer) Flush()                      { _ = http.NewResponseController(a.ResponseWriter).Flush() }
+// Unwrap is how [http.ResponseController] finds what is below, to flush it.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // outcome tells how a request ended that reached no method, such as one for metrics: by its status.

@@ -219,7 +219,7 @@ func TestASessionOverHTTP(t *testing.T) {
 		}
 		refused := s.call(localToken, "history.add", add(id, human, `{"speaker":"robot"}`)).
 			wants(t, name, http.StatusBadRequest, "entry")
-		if refused["field"] != "entries[1]" || refused["entry"] != 1.0 {
+		if refused["field"] != "entries[1].speaker" || refused["entry"] != 1.0 {
 			t.Errorf("%s: %v", name, refused)
 		}
 		if got := s.call(localToken, "session.get", `{"session":"`+id+`"}`).result(); got["entries"] != 1.0 {
@@ -351,6 +351,7 @@ func TestWebPagesAreRefused(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	s := loopback(t)
 	s.call(localToken, "session.open", `{"id":"s"}`).wants(t, "open", http.StatusOK, "")
+	const entry = `{"speaker":"human","blocks":[{"type":"text","text":"x"}]}`
 	for _, c := range []struct {
 		method, body, field, text string
 		status                    int
@@ -367,10 +368,30 @@ func TestBadRequests(t *testing.T) {
 		{"session.set", `{"session":"s","key":"model.contextLimits","value":"1"}`, "key", "", 400},
 		{"session.get", `{}`, "session", "is missing", 400},
 		{"session.delete", `{}`, "session", "is missing", 400},
-		{"todos.set", `{"session":"s","todos":[{"status":7}]}`, "todos.status", "must be text", 400},
+		{"todos.set", `{"session":"s","todos":[{"status":7}]}`, "todos[0].status", "must be text", 400},
+		{"todos.set", ` {"session":"s","todos":[{"id":"a","subtasks":[]},{"subtasks":[{"id":"]"},{},{"content":[]}]}]}`,
+			"todos[1].subtasks[2].content", "must be text", 400},
+		{"todos.set", `{"session":"s","todos":[{},{"subtasks":{}}]}`, "todos[1].subtasks", "must be a list", 400},
+		{"todos.set", `{"session":"s","todos":[{"content":"x","status":"done"}]}`, "todos[0].status", "allowed are", 400},
+		{"plugins.lock", `{"names":["a","b",{}]}`, "names[2]", "must be text", 400},
+		{"session.set", `{"session":["` + strings.Repeat("x", 2<<20) + `"]}`, "session", "must be text", 400},
+		{"session.set", `{"value":"` + strings.Repeat("x", 2<<20) + `","session":7}`, "", "the value at byte", 400},
+		{"session.setSystem", `{"session":"s","system":[{"type":"text","text":"a"},{"type":"image"}]}`, "system[1]", "", 400},
+		{"session.setSystem", `{"session":"s","system":7}`, "system", "", 400},
 		{"history.add", `{"session":"s","entries":[7]}`, "entries[0]", "", 400},
+		{"history.add", `{"session":"s","entries":[` + entry + `,{"speaker":"human","blocks":[{"type":"text","text":3}]}]}`,
+			"entries[1].blocks[0].text", "a text block needs text", 400},
+		{"history.add", `{"session":"s","entries":[{"speaker":"ai","blocks":[{"type":"code","code":"x"},{"type":"nosuch"}]}]}`,
+			"entries[0].blocks[1].type", "unknown type", 400},
+		{"history.add", `{"session":"s","entries":[{"speaker":"ai","blocks":[{"type":"tool_call","id":"c","name":""}]}]}`,
+			"entries[0].blocks[0].name", "needs a name", 400},
+		{"history.add", `{"session":"s","entries":[` + entry + `,{"speaker":7}]}`, "entries[1].speaker", "", 400},
+		{"history.add", `{"session":"s","entries":[` + entry + `,{"speaker":"human"}]}`, "entries[1].blocks", "", 400},
 		{"history.add", `{"session":"s","format":"anthropic","messages":[{"role":"user","content":"a"},{"role":"x"}]}`,
 			"messages[1]", "", 400},
+		{"history.add", `{"session":"s","format":"anthropic","messages":[{"role":"user","content":[{"type":"text"}]}]}`,
+			"messages[0].content[0]", "", 400},
+		{"history.add", `{"session":"s","format":"anthropic","messages":[],"instructions":[7]}`, "instructions[0]", "", 400},
 		{"window.prepare", `{"session":"s","since":-1}`, "since", "at least 0", 400},
 		{"window.prepare", `{"session":"s","format":"native"}`, "format", "unknown form", 400},
 		{"tokens.count", `{"entries":[{"speaker":"human","blocks":[]},7]}`, "entries[1]", "", 400},

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
@@ -94,7 +93,7 @@ func (s *Server) Compress(ctx context.Context, from access.Grant, r service.Comp
 	}
 	dropped := len(r.Messages) - len(req.Items)
 	if item, is := req.Unpaired(); is {
-		return a, &service.RequestError{Field: at(dropped+item, -1), Message: fmt.Sprintf(
+		return a, &service.RequestError{Field: service.Path("messages", dropped+item, ""), Message: fmt.Sprintf(
 			"message %d has a tool result that answers no call before it", dropped+item)}
 	}
 	req.Model = r.Model
@@ -178,18 +177,9 @@ func recognise(all []json.RawMessage) host.Form {
 func malformed(form *messages.API, all []json.RawMessage, err error) error {
 	_, parsed := messages.Parse(form, messages.Before{}, all)
 	if wrong, ok := errors.AsType[*messages.Error](parsed); ok {
-		return &service.RequestError{Field: at(wrong.Message, wrong.Part), Message: wrong.Error()}
+		return &service.RequestError{Field: service.Path("messages", wrong.Message, wrong.Path()), Message: wrong.Error()}
 	}
 	return &service.RequestError{Field: "messages", Message: err.Error()}
-}
-
-// at is the path of a message, or of a part of one.
-func at(message, part int) string {
-	path := "messages[" + strconv.Itoa(message) + "]"
-	if part >= 0 {
-		path += ".content[" + strconv.Itoa(part) + "]"
-	}
-	return path
 }
 
 // upstream is the address of the provider; "" if there is none.

@@ -39,9 +39,17 @@ func (s *server) free(ctx context.Context, call *service.Call) (any, error) {
 	case *service.CancelRequest:
 		return s.cancel(p)
 	case *service.CompressMessages:
-		return s.alone.Compress(ctx, access.Grant{}, *p)
+		alone, err := s.alone()
+		if err != nil {
+			return nil, err
+		}
+		return alone.Compress(ctx, access.Grant{}, *p)
 	case *service.RetrieveRequest:
-		return s.alone.Retrieve(ctx, access.Grant{}, *p)
+		alone, err := s.alone()
+		if err != nil {
+			return nil, err
+		}
+		return alone.Retrieve(ctx, access.Grant{}, *p)
 	}
 	result, err := call.Run(ctx, s.service, nil, nil)
 	if reset, ok := result.(service.ResetAnswer); ok && reset.Reset {

@@ -37,16 +37,16 @@ const (
 // are regular ends, so the error is about the streams only. Open sessions are closed; h is not. A session whose
 // transcript cannot be written stays open, and [host.Host.Close] reports it.
 //
-// alone makes messages small that come without a session.
+// alone returns what makes messages small that come without a session.
 //
 // What a client changes of the host for all, such as a plugin that it resets, is logged to log.
-func Serve(ctx context.Context, h *host.Host, alone *proxy.Server, in io.Reader, out io.Writer,
+func Serve(ctx context.Context, h *host.Host, alone func() (*proxy.Server, error), in io.Reader, out io.Writer,
 	log hclog.Logger) error {
 	return serve(ctx, h, alone, in, out, log, maxLine)
 }
 
 // serve is Serve with a bound on the length of a line, which tests make small.
-func serve(ctx context.Context, h *host.Host, alone *proxy.Server, in io.Reader, out io.Writer,
+func serve(ctx context.Context, h *host.Host, alone func() (*proxy.Server, error), in io.Reader, out io.Writer,
 	log hclog.Logger, longest int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -76,7 +76,7 @@ type server struct {
 	ctx     context.Context
 	host    *host.Host // for its settings; requests go to the service
 	service *service.Service
-	alone   *proxy.Server
+	alone   func() (*proxy.Server, error)
 	log     hclog.Logger
 	broken  context.CancelCauseFunc // ends Serve; called when out cannot be written to
 	queues  queues
@@ -226,7 +226,7 @@ func (s *server) start(ctx context.Context, r jsonrpc.Request, done func(any, er
 		(&request{ctx: ctx, call: call, queue: q, do: do, done: done}).start()
 	}}
 	if !s.queues.push(id, job, false) {
-		return notOpen(id)
+		return service.NotOpen(id)
 	}
 	return nil
 }
@@ -236,11 +236,11 @@ func (s *server) start(ctx context.Context, r jsonrpc.Request, done func(any, er
 func (s *server) again(q *queue, id string) (err error) {
 	// It was open when the request came and was closed by one before it.
 	if q.session == nil {
-		return notOpen(id)
+		return service.NotOpen(id)
 	}
 	q.session, err = s.service.Again(s.ctx, q.session)
 	if errors.Is(err, host.ErrNoSession) {
-		return notOpen(id)
+		return service.NotOpen(id)
 	}
 	return err
 }
@@ -279,13 +279,6 @@ func (s *server) delete(ctx context.Context, id string, done func(any, error)) {
 			return service.Empty{}, nil
 		}))
 	}}, true)
-}
-
-// notOpen is the error for a session that was never opened or is closed again. The id is clipped, as it may be any
-// text.
-func notOpen(id string) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeFailed, Message: fmt.Sprintf("session %.100q is not open", id),
-		Data: &service.Failure{Kind: host.KindSession}}
 }
 
 // reply sends the answer to a request. Exactly one is sent for each id.

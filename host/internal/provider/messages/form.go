@@ -48,6 +48,14 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Path is where the part is in the message; "" if the error is about the whole message.
+func (e *Error) Path() string {
+	if e.Part < 0 {
+		return ""
+	}
+	return fmt.Sprintf("content[%d]", e.Part)
+}
+
 // Parse reads messages that an agent holds for a provider. Unlike the readers of recordings it refuses what the form
 // does not have, with an [*Error], and carries every part and field that it does not know: [Render] gives back equal
 // messages as long as no strategy changed their entries.
@@ -90,7 +98,8 @@ func ParseSystem(raw json.RawMessage) ([]content.Block, error) {
 		o := ordered.Of(part)
 		text, ok := rawjson.Text(o.Raw("text"))
 		if kind := o.Text("type"); !ok || kind != "text" && kind != "input_text" {
-			return nil, fmt.Errorf("system, part %d: %s is no text part", i, ordered.Clip(part))
+			return nil, &content.PathError{Path: fmt.Sprintf("[%d]", i),
+				Err: fmt.Errorf("system, part %d: %s is no text part", i, ordered.Clip(part))}
 		}
 		out = append(out, content.Text{Text: text, Extra: o.Extra("type", "text")})
 	}
