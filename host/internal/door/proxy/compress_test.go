@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -324,6 +326,77 @@ func TestMessagesOfAnotherOwnerAreAnotherConversation(t *testing.T) {
 			t.Errorf("%+v: %d sessions", c.owner, n)
 		}
 	}
+}
+
+// Calls at the same time, of the same conversation and of others, get what they get one after another: a request is made
+// small in one way, however many send it, and its parts can be had while others make them. Where a conversation's own
+// requests overtake each other, each answer can still be sent.
+func TestCallsAtTheSameTime(t *testing.T) {
+	const callers, limit = 4, 6000
+	set := map[string]any{"compression.strategy": "high-density", "compression.density.cadence": "every-turn"}
+	inTurn, _ := stateless(t, set)
+	p, _ := stateless(t, set)
+	ids := regexp.MustCompile(`\d{24}`) // another host gives others
+	call := func(p *proxy.Server, owner string, messages []json.RawMessage) (string, error) {
+		a, err := p.Compress(t.Context(), access.Grant{Name: owner},
+			service.CompressMessages{Messages: messages, Model: "gpt-5", ContextLimit: limit})
+		if err == nil && a.TokensAfter > limit {
+			err = fmt.Errorf("%d tokens", a.TokensAfter)
+		}
+		for _, part := range a.Removed {
+			if _, failed := p.Retrieve(t.Context(), access.Grant{Name: owner},
+				service.RetrieveRequest{ID: part.ID}); err == nil && failed != nil {
+				err = failed
+			}
+		}
+		text, _ := json.Marshal(a)
+		return ids.ReplaceAllString(string(text), "an id"), err
+	}
+	var all sync.WaitGroup
+	for i, c := range []struct{ owner, task string }{{"alice", "one"}, {"alice", "two"}, {"bob", "one"}} {
+		all.Go(func() {
+			for exchanges := 1; exchanges < 12; exchanges += 2 {
+				messages := reads(c.task, exchanges)
+				want, err := call(inTurn, c.owner, messages)
+				if err != nil || exchanges == 11 && !strings.Contains(want, "an id") {
+					t.Errorf("%v, one after another: %v, %.900s", c, err, want)
+				}
+				var same sync.WaitGroup
+				for range callers {
+					same.Go(func() {
+						if got, err := call(p, c.owner, messages); err != nil || got != want {
+							t.Errorf("%v, %d exchanges: %v, otherwise than one after another:\n%.900s\n%.900s", c, exchanges, err, want, got)
+						}
+					})
+				}
+				same.Wait()
+			}
+		})
+		all.Go(func() {
+			var any sync.WaitGroup
+			for exchanges := 1; exchanges < 12; exchanges += 2 {
+				any.Go(func() {
+					if _, err := call(p, "carol", reads(fmt.Sprint(i), exchanges)); err != nil {
+						t.Errorf("%d exchanges, among others: %v", exchanges, err)
+					}
+				})
+			}
+			any.Wait()
+		})
+	}
+	all.Wait()
+}
+
+// reads is a conversation that begins with a task, whose agent reads three files again and again.
+func reads(task string, exchanges int) (all []json.RawMessage) {
+	all = append(all, fmt.Appendf(nil, `{"role":"user","content":%q}`, task))
+	for i := range exchanges {
+		file, text := fmt.Sprintf("f%d.go", i%3), strings.Repeat(fmt.Sprintf("// line %d\n", i), 250)
+		all = append(all, fmt.Appendf(nil, `{"role":"assistant","content":null,"tool_calls":[{"id":"c%d","type":"function",`+
+			`"function":{"name":"read_file","arguments":"{\"file_path\": \"%s\"}"}}]}`, i, file),
+			fmt.Appendf(nil, `{"role":"tool","tool_call_id":"c%d","content":%q}`, i, text))
+	}
+	return all
 }
 
 // What is wrong is said with its path, and nothing is kept of it. What the host cannot judge is left as it came.
