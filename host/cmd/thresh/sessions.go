@@ -29,9 +29,9 @@ type sessions struct {
 
 func sessionsCommand(a *app) *cobra.Command {
 	s := &sessions{app: a}
-	cmd := group("sessions", "Show, export, convert and delete sessions", sessionsHelp,
-		convertCommand(a), s.listCommand(), s.showCommand(), s.exportCommand(), s.importCommand(), s.mcpCommand(),
-		s.removeCommand(), s.vacuumCommand())
+	cmd := group("sessions", "Show, search, export, convert and delete sessions", sessionsHelp,
+		convertCommand(a), s.listCommand(), s.showCommand(), s.exportCommand(), s.importCommand(), s.searchCommand(),
+		s.mcpCommand(), s.removeCommand(), s.vacuumCommand())
 	cmd.PersistentFlags().StringVar(&s.owner, "owner", "",
 		"the sessions of the access token `NAME`; without it, that of the local user, or else the only one")
 	return cmd

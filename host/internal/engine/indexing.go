@@ -95,6 +95,17 @@ func (x *indexing) write(ctx context.Context, until uint64) (more bool, err erro
 	return more, err
 }
 
+// IndexRecorded brings the index of a session of a store up to the end of its log, as a search does.
+func IndexRecorded(ctx context.Context, in store.Store, key store.Key, t *tools.Taxonomy) error {
+	found, err := in.Find(ctx, key, nil)
+	if err != nil {
+		return err
+	}
+	_, ok := search.NewIndex(found)
+	_, err = newIndexing(in, key, t, found.Parts, ok).catchUp(ctx)
+	return err
+}
+
 // indexLater catches the session's index up after a turn that removed something, if much was added since. A search that
 // comes earlier does it itself.
 func (s *Session) indexLater() {
@@ -104,11 +115,7 @@ func (s *Session) indexLater() {
 	s.grown.Store(0)
 	s.host.later(func() {
 		defer s.indexing.Store(false)
-		found, err := s.stored.store.Find(s.done, s.key, nil)
-		if err == nil {
-			_, ok := search.NewIndex(found)
-			_, err = newIndexing(s.stored.store, s.key, s.taxonomyNow(), found.Parts, ok).catchUp(s.done)
-		}
+		err := IndexRecorded(s.done, s.stored.store, s.key, s.taxonomyNow())
 		if err != nil && s.done.Err() == nil {
 			s.host.log.Warn("what was removed is not indexed yet; a search will do it", "session", s.key.ID, "error", err)
 		}

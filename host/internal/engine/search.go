@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -223,7 +224,8 @@ func (f *finder) find(ctx context.Context, all []searched) (found []Found, err e
 	indexes := make([]search.Index, len(all))
 	shelves := make([]*shelf, len(all))
 	for i, one := range all {
-		if indexes[i], err = f.index(ctx, one); err != nil {
+		indexes[i], err = f.index(ctx, one)
+		if err != nil && (len(all) == 1 || !errors.Is(err, store.ErrNotFound)) { // one of many may be deleted meanwhile
 			return nil, err
 		}
 		shelves[i] = newShelf(f, one)

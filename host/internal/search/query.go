@@ -13,13 +13,16 @@ var ErrQuery = errors.New("cannot be searched for")
 
 const (
 	// maxQuery bounds a query's words, in bytes.
-	maxQuery = 4 << 10
+	maxQuery = 1 << 10
 	// Of a query's terms as many count as this, the rarest.
 	maxTerms = 32
 	// The defaults and bounds of a query's limits.
-	defaultLimit, maxLimit   = 3, 100
-	defaultTokens, maxTokens = 2000, 100_000
+	defaultLimit, maxLimit = 3, 100
+	defaultTokens          = 2000
 )
+
+// MaxTokens is the greatest bound of a query.
+const MaxTokens = 1_000_000
 
 // Query is what to search for. The zero value of a limit is its default.
 type Query struct {
@@ -55,8 +58,8 @@ func (q Query) Parse() (p Parsed, err error) {
 			ErrQuery, maxQuery)
 	case q.Limit < 0 || q.Limit > maxLimit:
 		return p, fmt.Errorf("a limit of %d passages %w: give 1 to %d", q.Limit, ErrQuery, maxLimit)
-	case q.Tokens < 0 || q.Tokens > maxTokens:
-		return p, fmt.Errorf("a limit of %d tokens %w: give 1 to %d", q.Tokens, ErrQuery, maxTokens)
+	case q.Tokens < 0 || q.Tokens > MaxTokens:
+		return p, fmt.Errorf("a limit of %d tokens %w: give 1 to %d", q.Tokens, ErrQuery, MaxTokens)
 	}
 	p.limit, p.tokens = q.Limit, q.Tokens
 	if p.limit == 0 {
