@@ -132,7 +132,7 @@ fuzz: ## run every fuzz target for FUZZTIME=10s
 
 # Counting, turns, first contact, memory, the proxy, and the default strategy: what docs/performance.md shows. Memory is
 # measured with 200 sessions, a tenth of what 24 GB have room for.
-BENCH     ?= ^Benchmark(Count|Hostile|Load|Recount|ThreeEntries|Turn|Window|Restore|Optimize|Delta|Mirror|PrepareThroughTheService|Request|FirstByte)$$
+BENCH     ?= ^Benchmark(Count|Hostile|Load|Recount|ThreeEntries|Turn|Window|Restore|Optimize|Delta|Mirror|PrepareThroughTheService|Request|FirstByte|Search)$$
 BENCHPKGS ?= ./host/internal/tokens ./host/internal/engine ./host/internal/plugins ./plugins/distill ./plugins/highdensity ./sdk ./sdk/prune ./host/internal/door/network ./host/internal/door/proxy
 bench: ## measure what docs/performance.md shows; or BENCH=REGEXP
 	@mkdir -p $(BIN)

@@ -34,3 +34,6 @@ func (s *Session) PlanNothing(ctx context.Context) (apply func() error) {
 	plan, err := s.history.Snapshot().PlanOptimize(ctx, nil, counting{s.currentCounter()}.All)
 	return func() error { return cmp.Or(err, s.apply("test")(plan, "optimize")) }
 }
+
+// WaitInBackground waits for what the host does besides its calls.
+func (h *Host) WaitInBackground() { h.background.Wait() }

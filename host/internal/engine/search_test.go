@@ -1,8 +1,11 @@
 package engine_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,5 +132,98 @@ func TestSearchReadsCode(t *testing.T) {
 		if want == "" && len(got) > 0 || want != "" && (len(got) == 0 || !strings.Contains(got[0].Text, want)) {
 			t.Errorf("%s: %+v", words, got)
 		}
+	}
+}
+
+// Every store finds the same, in the same order: what was cut off in the middle of indexing is caught up, and an index
+// of another form is made again. A fork has what was there before it, and nothing of what came after.
+func TestStoresFindTheSame(t *testing.T) {
+	taxonomy, err := tools.ForPresets(tools.PresetNames(), nil)
+	must(t, err, nil)
+	var want []string
+	wanted := ""
+	for name, open := range stores(t) {
+		both := open(t)
+		h := openOn(t, both[0], nil)
+		s, err := h.Session(engine.SessionOptions{ID: "s"})
+		must(t, err, nil)
+		for turn := range 80 { // more than is indexed at once
+			add(t, s, factTurn(turn)...)
+		}
+		at := s.Position()
+		add(t, s, factTurn(80)...)
+		fork, err := h.Session(engine.SessionOptions{ID: "f", Fork: &engine.Fork{Parent: "s", At: at, Entries: 240, Whole: true}})
+		must(t, err, nil)
+		add(t, fork, factTurn(81)...)
+		look := func(in store.Store, id, words string) (found []string) {
+			t.Helper()
+			all, err := engine.SearchRecorded(t.Context(), in, []store.Key{{ID: id}}, taxonomy,
+				search.Query{Words: words, Limit: 20, Tokens: 50_000})
+			must(t, err, nil)
+			for _, p := range all {
+				found = append(found, fmt.Sprintf("%s %s:%d+%d %.4f", p.Key.ID, p.Entry, p.Line, p.Lines, p.Score))
+			}
+			return found
+		}
+		cut := &cutOff{Store: both[1], left: 1}
+		if _, err := engine.SearchRecorded(t.Context(), cut, []store.Key{{ID: "s"}}, taxonomy,
+			search.Query{Words: "turn"}); err == nil || cut.left >= 0 {
+			t.Errorf("%s: indexing was not cut off: %v", name, err)
+		}
+		var got []string
+		for _, words := range []string{fact(3, 3), fact(39, 29) + " " + fact(2, 100), "file7.go compute", "value turn 12",
+			`"of turn 80"`, "look at"} {
+			got = append(got, words)
+			got = append(got, look(both[0], "s", words)...)
+		}
+		if want == nil {
+			want, wanted = got, name
+		} else if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%s and %s differ:\n%s\n\n%s", name, wanted, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if ofS, ofF := look(both[0], "s", fact(81, 0)), look(both[0], "f", fact(80, 0)); len(ofS)+len(ofF) > 0 {
+			t.Errorf("%s: the session and its fork found %q and %q of each other", name, ofS, ofF)
+		}
+		if len(look(both[1], "f", fact(81, 0))) != 1 || len(look(both[1], "f", fact(79, 0))) != 1 {
+			t.Errorf("%s: the fork does not find its own", name)
+		}
+		other := store.Part{Until: 1 << 62, Data: []byte("another form"), Passages: [][]string{{"nothing"}}}
+		if ok, err := both[0].Index(t.Context(), store.Key{ID: "s"}, other); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if again := look(both[1], "s", "value turn 12"); strings.Join(again, "\n") !=
+			strings.Join(got[slices.Index(got, "value turn 12")+1:][:len(again)], "\n") || len(again) == 0 {
+			t.Errorf("%s: made again, the index finds %q", name, again)
+		}
+	}
+}
+
+// cutOff fails when it was given so many parts of an index.
+type cutOff struct {
+	store.Store
+	left int
+}
+
+func (c *cutOff) Index(ctx context.Context, key store.Key, part store.Part) (bool, error) {
+	if c.left--; c.left < 0 {
+		return false, errors.New("killed")
+	}
+	return c.Store.Index(ctx, key, part)
+}
+
+// After a turn that removed something, what was added is indexed without a search.
+func TestWhatWasRemovedIsIndexed(t *testing.T) {
+	kept := store.NewMemory()
+	h := openOn(t, kept, map[string]any{"model.contextLimit": 30_000, "compression.strategy": "top-down-truncation"})
+	s, err := h.Session(engine.SessionOptions{ID: "s"})
+	must(t, err, nil)
+	for turn := range 60 {
+		add(t, s, factTurn(turn)...)
+		prepareTurn(t, s)
+	}
+	h.WaitInBackground()
+	found, err := kept.Find(t.Context(), store.Key{ID: "s"}, []string{fact(0, 0)})
+	if err != nil || len(found.Has) != 1 || len(found.Has[0]) != 1 {
+		t.Errorf("%d parts, %v, %v", len(found.Parts), found.Has, err)
 	}
 }

@@ -1,9 +1,12 @@
 package search
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 func all(text string) (list []string) {
@@ -42,27 +45,28 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// Passages have every byte of a text once, in order, and no rune in two.
-func checkPassages(t *testing.T, text string) {
-	t.Helper()
+// wrongPassages says what is wrong with the passages of a text: they have every byte once, in order, and no rune in two.
+func wrongPassages(text string) error {
 	at, line, whole := 0, 1, utf8.ValidString(text)
 	for _, p := range passages(text) {
-		part := text[p.from:max(p.from, min(p.to, len(text)))]
+		if p.from != at || p.to <= p.from || p.to > len(text) {
+			return fmt.Errorf("a passage has bytes %d to %d, the last one ended at %d", p.from, p.to, at)
+		}
+		part := text[p.from:p.to]
 		switch {
-		case p.from != at || p.to <= p.from:
-			t.Fatalf("a passage has bytes %d to %d, the last one ended at %d", p.from, p.to, at)
 		case p.line != line:
-			t.Fatalf("a passage begins in line %d, not %d", p.line, line)
+			return fmt.Errorf("a passage begins in line %d, not %d", p.line, line)
 		case len(part) > passageBytes || lines(part) > passageLines:
-			t.Fatalf("a passage has %d bytes in %d lines", len(part), lines(part))
+			return fmt.Errorf("a passage has %d bytes in %d lines", len(part), lines(part))
 		case whole && !utf8.ValidString(part):
-			t.Fatalf("a passage splits a rune: %q", part)
+			return fmt.Errorf("a passage splits a rune: %q", part)
 		}
 		at, line = p.to, line+strings.Count(part, "\n")
 	}
 	if at != len(text) {
-		t.Fatalf("passages end at %d of %d bytes", at, len(text))
+		return fmt.Errorf("passages end at %d of %d bytes", at, len(text))
 	}
+	return nil
 }
 
 func TestPassages(t *testing.T) {
@@ -71,7 +75,9 @@ func TestPassages(t *testing.T) {
 		"a long line": strings.Repeat("語", 10_000), "long lines": strings.Repeat(strings.Repeat("é", 1200)+"\n", 5),
 		"no text": strings.Repeat("\x80", 10_000),
 	} {
-		t.Run(name, func(t *testing.T) { checkPassages(t, text) })
+		if err := wrongPassages(text); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	if got := len(passages(strings.Repeat("a line\n", 24))); got != 2 {
 		t.Errorf("24 lines are %d passages", got)
@@ -99,6 +105,36 @@ func TestParse(t *testing.T) {
 		{Words: "a", Tokens: 1 << 30}} {
 		if _, err := q.Parse(); err == nil {
 			t.Errorf("%.20q was read", q.Words)
+		}
+	}
+}
+
+// A passage of a block is found again by its number, and its lines by theirs.
+func TestLines(t *testing.T) {
+	text := strings.Repeat("one\ntwo\n", 10) + "last"
+	block := Cut(content.Text{Text: text})
+	p, ok := block.Passage(1)
+	if !ok || p.Line != 13 || p.Lines != 9 || p.Of != 21 || !strings.HasSuffix(p.Text, "last") {
+		t.Errorf("%+v, %v", p, ok)
+	}
+	for want, at := range map[string][2]int{"one\ntwo\n": {1, 2}, "two\nlast": {20, 99}, "": {5, 4}, "one\n": {-3, 1}} {
+		if p := Lines(text, at[0], at[1]); p.Text != want {
+			t.Errorf("lines %v are %q, want %q", at, p.Text, want)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	for want, b := range map[string]content.Block{
+		"plain":                         content.Text{Text: "plain"},
+		"path: a.go\nold:\na\nb\nn: 3":  content.ToolCall{Parameters: []byte(`{"path":"a.go","old":"a\nb","n":3}`)},
+		"list:\none\ntwo\nat:\nx: true": content.ToolCall{Parameters: []byte(`{"list":["one","two"],"at":{"x":true}}`)},
+		"it says\nno":                   content.ToolResponse{Result: content.String("it says"), Error: "no"},
+		"{broken":                       content.ToolCall{Parameters: []byte("{broken")},
+		"":                              content.Thinking{Thought: "hm"},
+	} {
+		if got := Text(b); got != want {
+			t.Errorf("%T: %q, want %q", b, got, want)
 		}
 	}
 }

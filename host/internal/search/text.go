@@ -43,13 +43,23 @@ func plain(raw []byte) string {
 	return strings.TrimSuffix(p.out.String(), "\n")
 }
 
+// maxNested is how deep values are taken apart: what people read is not nested deeper.
+const maxNested = 50
+
 type printer struct {
-	in  *rawjson.Scanner
-	out strings.Builder
+	in     *rawjson.Scanner
+	out    strings.Builder
+	nested int
 }
 
 func (p *printer) value() error {
-	switch p.in.Kind() {
+	p.nested++
+	defer func() { p.nested-- }()
+	kind := p.in.Kind()
+	if p.nested > maxNested {
+		kind = 0
+	}
+	switch kind {
 	case '{':
 		return p.in.Object(func(name []byte) error {
 			p.out.Write(name)

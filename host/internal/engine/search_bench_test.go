@@ -1,0 +1,107 @@
+package engine_test
+
+import (
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/search"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// searchStores are the stores with an index.
+func searchStores(b *testing.B, run func(b *testing.B, open func(*testing.B) store.Store)) {
+	for _, name := range []string{"memory", "sqlite", "postgres"} {
+		open := benchStores[name]
+		if name == "memory" {
+			open = func(*testing.B) store.Store { return store.NewMemory() }
+		}
+		b.Run(name, func(b *testing.B) { run(b, open) })
+	}
+}
+
+// talk adds about so many tokens of results to a session: lines of code with names as frequent as words are.
+func talk(b *testing.B, s *engine.Session, tokens int) (queries []string) {
+	b.Helper()
+	random := rand.New(rand.NewSource(1))
+	words := rand.NewZipf(random, 1.1, 8, 40_000)
+	name := func() string { return fmt.Sprintf("name%d", words.Uint64()) }
+	for sum, turn := 0, 0; sum < tokens; turn++ {
+		var file strings.Builder
+		for range 120 {
+			fmt.Fprintf(&file, "\t%s, err := %s.%s(ctx, %s) // %s %s\n", name(), name(), name(), name(), name(), name())
+		}
+		entries := factTurn(turn)
+		entries[2].Blocks[0] = content.ToolResponse{CallID: fmt.Sprintf("call%d", turn), ToolName: "read_file"}.
+			WithResultText(file.String())
+		var err error
+		if _, sum, err = s.Load(b.Context(), entries...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for range 100 {
+		queries = append(queries, strings.Join([]string{name(), name(), name(), name(), "host/internal/file7.go"}, " "))
+	}
+	return queries
+}
+
+// BenchmarkSearch searches 1 M tokens: four names and a path.
+func BenchmarkSearch(b *testing.B) {
+	dir := benchPlugins(b)
+	taxonomy, err := tools.ForPresets(tools.PresetNames(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	searchStores(b, func(b *testing.B, open func(*testing.B) store.Store) {
+		h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: "idle"})
+		kept := open(b)
+		h.SetStore(kept)
+		s, err := h.Session(engine.SessionOptions{ID: "searched"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		queries := talk(b, s, 1_000_000)
+		key := store.Key{ID: "searched"}
+		before := storedBytes(b, kept)
+		start := time.Now()
+		if err := engine.IndexRecorded(b.Context(), kept, key, taxonomy); err != nil {
+			b.Fatal(err)
+		}
+		indexed := time.Since(start)
+		after := storedBytes(b, kept)
+		var took []time.Duration
+		for n := 0; b.Loop(); n++ {
+			start := time.Now()
+			found, err := engine.SearchRecorded(b.Context(), kept, []store.Key{key}, taxonomy,
+				search.Query{Words: queries[n%len(queries)]})
+			if err != nil || len(found) == 0 {
+				b.Fatal(len(found), err)
+			}
+			took = append(took, time.Since(start))
+		}
+		slices.Sort(took)
+		b.ReportMetric(took[len(took)/2].Seconds()*1000, "p50-ms")
+		b.ReportMetric(indexed.Seconds(), "index-s")
+		b.ReportMetric(float64(after-before)/1e6, "index-MB")
+		b.ReportMetric(float64(before)/1e6, "log-MB")
+	})
+}
+
+func storedBytes(b *testing.B, s store.Store) int64 {
+	b.Helper()
+	if err := s.Vacuum(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	size, err := s.Size(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return size.Bytes
+}
