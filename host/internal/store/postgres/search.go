@@ -113,9 +113,13 @@ func (s *Store) indexed(ctx context.Context, id int64, terms []string) (found st
 	}
 	var batch pgx.Batch
 	before := prefix(id)
+	// The planner takes reading a row of terms for cheap: for a word that most passages have it would read all of them.
+	batch.Queue("BEGIN READ ONLY")
+	batch.Queue("SET LOCAL enable_seqscan = off")
 	for i, t := range terms {
 		batch.Queue("SELECT array_agg(number ORDER BY number) FROM thresh_passage WHERE terms @@ $1::tsquery",
 			"'"+before+t+"'").QueryRow(func(row pgx.Row) error { return row.Scan(&found.Has[i]) })
 	}
+	batch.Queue("COMMIT")
 	return found, s.pool.SendBatch(ctx, &batch).Close()
 }

@@ -52,13 +52,13 @@ CREATE TABLE thresh_refer (
 CREATE INDEX thresh_refer_content ON thresh_refer (owner, hash);
 
 -- Which passages of sessions have a term. Each term begins with its session's id and "_", so that a search reads one
--- session. Texts are not here. Rows are kept short, because a search reads the number of each passage with a term.
+-- session. Texts are not here.
 CREATE TABLE thresh_passage (
 	session bigint   NOT NULL REFERENCES thresh_session ON DELETE CASCADE,
 	number  integer  NOT NULL,
 	terms   tsvector NOT NULL,
 	PRIMARY KEY (session, number)
-) WITH (toast_tuple_target = 128);
+);
 
 -- Without the list of pending entries, which every search would read.
 CREATE INDEX thresh_passage_terms ON thresh_passage USING gin (terms) WITH (fastupdate = off);
