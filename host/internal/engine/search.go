@@ -36,6 +36,9 @@ func (s *Session) Search(ctx context.Context, q search.Query) ([]search.Passage,
 		return nil, err
 	}
 	sent, until := s.sending()
+	if until == 0 { // nothing was added yet, and the store need not know the session
+		return nil, nil
+	}
 	one := searched{key: s.key, until: until, sent: sent}
 	f := finder{in: s.stored.store, tools: s.taxonomyNow(), counter: s.currentCounter(), words: words}
 	found, err := f.find(ctx, []searched{one})

@@ -60,6 +60,9 @@ func TestSearchFindsWhatIsNoLongerSent(t *testing.T) {
 		s, err := openOn(t, kept, map[string]any{"model.contextLimit": 8000, "compression.strategy": way,
 			"compression.density.recencyPruning": true}).Session(engine.SessionOptions{ID: "s"})
 		must(t, err, nil)
+		if got := find(t, s, "anything"); len(got) > 0 {
+			t.Errorf("a new session has %+v", got)
+		}
 		gone := 0
 		for turn := range 30 {
 			add(t, s, factTurn(turn)...)
