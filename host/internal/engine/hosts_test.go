@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -147,6 +148,53 @@ func TestHostsThatWriteAtOnce(t *testing.T) {
 				for i := range each {
 					if id := fmt.Sprintf("agent %d entry %02d", a, i); recorded[id] != 1 {
 						t.Errorf("%s was recorded %d times", id, recorded[id])
+					}
+				}
+			}
+		})
+	}
+}
+
+// A session that another host has deleted, and begun again under its name, is gone here too, however long the new one
+// is: no entry of one comes into the other.
+func TestASessionThatAnotherHostBeganAgain(t *testing.T) {
+	for name, open2 := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			both := open2(t)
+			here, there := openOn(t, both[0], nil), openOn(t, both[1], nil)
+			for i, entries := range []int{1, 3, 5} { // the first one has 3
+				for what, use := range map[string]func(*engine.Session) error{
+					"add": func(s *engine.Session) error {
+						_, _, err := s.Add(t.Context(), says(content.Human, "late"))
+						return err
+					},
+					"refresh": func(s *engine.Session) error { _, err := s.Refresh(t.Context(), nil); return err },
+					"sleep":   func(s *engine.Session) error { s.Sleep(); _, err := s.HistoryAt(nil); return err },
+				} {
+					id := fmt.Sprint(what, i)
+					begin := func(h *engine.Host, text string, n int) *engine.Session {
+						s, err := h.Session(engine.SessionOptions{ID: id})
+						for range n {
+							if err == nil {
+								_, _, err = s.Add(t.Context(), says(content.Human, text))
+							}
+						}
+						if err != nil {
+							t.Fatal(err)
+						}
+						return s
+					}
+					first := begin(here, "first", 3)
+					if err := there.Delete(t.Context(), "", id); err != nil {
+						t.Fatal(err)
+					}
+					second := begin(there, "second", entries)
+					if err := use(first); !errors.Is(err, engine.ErrDeleted) {
+						t.Errorf("%s, %d entries: %v", what, entries, err)
+					}
+					if h, err := second.HistoryAt(nil); err != nil || len(h.Entries) != entries {
+						t.Errorf("%s: the second has %d entries of %d: %v", what, len(h.Entries), entries, err)
 					}
 				}
 			}

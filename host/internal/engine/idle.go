@@ -100,7 +100,8 @@ func (s *Session) empty() {
 	s.tasks, s.additions = todos.Tracker{}, nil
 	p := s.stored
 	// at is for Position.
-	*p = stored{store: p.store, key: p.key, exists: true, at: p.at, lost: p.lost, groups: sessionlog.Groups{}}
+	*p = stored{store: p.store, key: p.key, exists: true, created: p.created, at: p.at, lost: p.lost,
+		groups: sessionlog.Groups{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last, s.viewed, s.sent = history.View{}, false, 0

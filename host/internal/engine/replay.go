@@ -26,7 +26,11 @@ func (s *Session) load(ctx context.Context) (found bool, err error) {
 	if err != nil {
 		return false, s.storeError(err)
 	}
-	p.exists, p.at = true, store.Position{Revision: head.Snapshot, Fence: head.Fence}
+	if p.another(head) {
+		return false, nil
+	}
+	p.found(head)
+	p.at = store.Position{Revision: head.Snapshot, Fence: head.Fence}
 	r := replay{Session: s, logReader: logReader{in: p.store, key: p.key}}
 	if head.Snapshot > 0 {
 		if err := r.begin(ctx, head.Snapshot); err != nil {
@@ -52,7 +56,7 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 	p := s.stored
 	head, err := p.store.Head(ctx, p.key)
 	switch {
-	case errors.Is(err, store.ErrNotFound) && p.exists:
+	case errors.Is(err, store.ErrNotFound) && p.exists, err == nil && p.another(head):
 		return news{}, s.deleted()
 	case errors.Is(err, store.ErrNotFound):
 		p.unsure = false
@@ -60,7 +64,7 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 	case err != nil:
 		return news{}, s.storeError(err)
 	}
-	p.exists = true
+	p.found(head)
 	// Nothing was written, not even by a write whose outcome was unknown.
 	if head.Position() == p.at {
 		p.unsure = false

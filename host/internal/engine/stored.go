@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/sessionlog"
@@ -29,8 +30,10 @@ type stored struct {
 	store store.Store
 	key   store.Key
 	at    store.Position
-	// exists is false until something is written: a session that is opened and never used leaves nothing behind.
-	exists bool
+	// exists is false until something is written: a session that is opened and never used leaves nothing behind. created
+	// tells it from a later one of the same name.
+	exists  bool
+	created time.Time
 	// origin is what a session that does not exist yet was forked from.
 	origin store.Origin
 	// unsure is set after an error: the write may have taken place. lost are the tags of such writes until the log says.
@@ -77,14 +80,14 @@ func (s *Session) write(ctx context.Context, tag uint64, holder string, u update
 		head, err := p.store.Create(ctx, p.key, p.origin)
 		switch {
 		case errors.Is(err, store.ErrExists): // another host was faster
-			p.exists = true
 			n, err := s.catchUp(ctx, 0)
 			n.moved = true
 			return n, err
 		case err != nil:
 			return news{}, s.storeError(err)
 		}
-		p.exists, p.at = true, head.Position()
+		p.found(head)
+		p.at = head.Position()
 	}
 	at := p.at
 	at.Holder = holder
@@ -120,6 +123,12 @@ func (s *Session) write(ctx context.Context, tag uint64, holder string, u update
 	}
 	return news{}, &UnknownError{Repeatable: true, Err: s.storeError(err)}
 }
+
+// found notes the session that the store has.
+func (p *stored) found(h store.Head) { p.exists, p.created = true, h.Created }
+
+// another reports whether that is a later session of the same name.
+func (p *stored) another(h store.Head) bool { return p.exists && !h.Created.Equal(p.created) }
 
 // deleted ends a session that another host or a command has deleted. The next open of its name makes a new session.
 func (s *Session) deleted() error {
