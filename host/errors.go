@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/sessionlog"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/todos"
@@ -41,6 +42,8 @@ var (
 	ErrKeyReused = engine.ErrKeyReused
 	// ErrNotRecorded: nothing was added under the id.
 	ErrNotRecorded = engine.ErrNotRecorded
+	// ErrQuery: a query cannot be searched for.
+	ErrQuery = search.ErrQuery
 	// ErrUnknownStrategy: no plugin was found for the strategy.
 	ErrUnknownStrategy = plugins.ErrUnknownStrategy
 	// ErrNoLLM: the strategy needs a model and none is configured. The error says what to configure.
@@ -52,6 +55,8 @@ type Kind string
 
 // The kinds of errors.
 const (
+	// KindRequest: what a call asks for is wrong in itself, such as a query without words.
+	KindRequest Kind = "request"
 	// KindEntry: an entry or a task is not well formed, or nothing was added under an id.
 	KindEntry Kind = "entry"
 	// KindSetting: a setting is wrong, is missing, or cannot be changed.
@@ -160,6 +165,8 @@ func classify(err error) error {
 				e.Part = &bad.Part
 			}
 		}
+	case errors.Is(err, search.ErrQuery):
+		e.Kind = KindRequest
 	case errors.Is(err, plugins.ErrUnknownStrategy):
 		e.Kind = KindStrategy
 	case isAny(err, engine.ErrSessionExists, engine.ErrClosed, engine.ErrDeleted, engine.ErrNoSession, store.ErrID):

@@ -58,6 +58,30 @@ export interface Prepared {
   outcome: Json;
 }
 
+/** Where lines stand: in which block of which entry, from which line on, counted from 1. */
+export interface Place {
+  entry: string;
+  block: number;
+  line: number;
+  lines: number;
+}
+
+/** Lines of what was added. */
+export interface Passage extends Place {
+  /** How many lines the block's text has. */
+  of: number;
+  /** How many messages of people there were until then. */
+  turn: number;
+  speaker: "human" | "ai" | "tool";
+  kind: string;
+  /** A call's, or a result's: the tool, what the call was about, and its id. */
+  tool?: string;
+  argument?: string;
+  call?: string;
+  text: string;
+  tokens: number;
+}
+
 export interface Todo {
   id: string;
   content: string;
@@ -135,6 +159,8 @@ export declare class Session {
   get(): Promise<State>;
   history(): Promise<Json[]>;
   recorded(id: string): Promise<Json[]>;
+  search(query: string, options?: { limit?: number; tokens?: number }): Promise<Passage[]>;
+  lines(place: Place): Promise<Passage>;
   explain(id?: string): Promise<Json[]>;
   watch(options?: { signal?: AbortSignal }): AsyncGenerator<Turn>;
   close(): Promise<void>;

@@ -297,6 +297,19 @@ export class Session {
     return (await this.#call("history.recorded", { id })).entries;
   }
 
+  /**
+   * Passages of what was removed or shortened, by words, the best first: at most limit (3), with at most so many tokens
+   * together (2,000). What stands in "double quotes" must occur exactly so.
+   */
+  async search(query, { limit, tokens } = {}) {
+    return (await this.#call("history.search", { query, limit, tokens })).passages;
+  }
+
+  /** Lines of what was added, such as more around a passage. Those that exist are returned. */
+  async lines({ entry, block, line, lines }) {
+    return (await this.#call("history.search", { place: { entry, block, line, lines } })).passages[0];
+  }
+
   /** What became of an entry, by its id or that of a tool call, and why; without an id, of all entries. */
   async explain(id = "") {
     const changes = [];

@@ -109,6 +109,33 @@ func ExampleSession_Recorded() {
 	// Output: e1 removed 1 <nil>
 }
 
+// What was removed is found again by words, and read with what stands around it.
+func ExampleSession_Search() {
+	ctx := context.Background()
+	s, done := open()
+	defer done()
+	for i := range 20 {
+		text := fmt.Sprintf("step %d\n%s\ndone", i, strings.Repeat(" word", 100))
+		if _, err := s.Add(ctx, say(content.Human, text)); err != nil {
+			fmt.Println(err)
+		}
+	}
+	if _, err := s.Compress(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	found, err := s.Search(ctx, client.Query{Words: `"step 1"`})
+	if err != nil || len(found) == 0 {
+		fmt.Println(len(found), err)
+		return
+	}
+	at := found[0].Place
+	at.Line, at.Lines = 3, 1
+	last, err := s.Lines(ctx, at)
+	fmt.Println(found[0].Entry, found[0].Turn, found[0].Of, last.Text, err)
+	// Output: e2 2 3 done <nil>
+}
+
 // Messages need no session: what is sent is made of them, and what that lacks can be had again.
 func ExampleClient_Compress() {
 	ctx := context.Background()

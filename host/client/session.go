@@ -194,6 +194,37 @@ func (s *Session) Recorded(ctx context.Context, id string) ([]content.Content, e
 	return got.Entries, err
 }
 
+// Query is what [Session.Search] looks for.
+type Query struct {
+	// Words are words, names and paths; what stands in "double quotes" must occur exactly so.
+	Words string
+	// Limit is the most passages, 0 for 3; Tokens is how many they have together at most, 0 for 2,000.
+	Limit, Tokens int
+}
+
+// Search finds passages of what was removed from the session, or shortened, by words, the best first. Nothing found is
+// no error.
+func (s *Session) Search(ctx context.Context, q Query) ([]outcome.Passage, error) {
+	return s.search(ctx, members{"query": q.Words, "limit": q.Limit, "tokens": q.Tokens})
+}
+
+// Lines returns lines of what was added, sent or not, such as more around a passage. A place may reach beyond the
+// block's lines: those that exist are returned.
+func (s *Session) Lines(ctx context.Context, at outcome.Place) (outcome.Passage, error) {
+	found, err := s.search(ctx, members{"place": at})
+	if err != nil || len(found) == 0 {
+		return outcome.Passage{}, err
+	}
+	return found[0], nil
+}
+
+func (s *Session) search(ctx context.Context, p members) ([]outcome.Passage, error) {
+	got, err := call[struct {
+		Passages []outcome.Passage `json:"passages"`
+	}](ctx, s.client, "history.search", s.with(p))
+	return got.Passages, err
+}
+
 // Explain returns what happened to the entry with an id, or to those with the tool call of that id; "" is all entries.
 func (s *Session) Explain(ctx context.Context, id string) (all []outcome.Logged, err error) {
 	err = lines(ctx, s.client, "history.explain", s.with(members{"id": id}),

@@ -91,6 +91,21 @@ class TestClient(unittest.TestCase):
         self.assertEqual((changes[0]["entry"], changes[0]["kind"]), ("e1", "removed"))
         self.assertIn("compress", session.compress())
 
+    def test_what_was_removed_is_found(self):
+        session = self.client.open()
+        lines = "\n".join(f"line {i} of needle" for i in range(30))
+        session.add(say("the first " + lines), *[say("words " * 200) for _ in range(12)])
+        self.assertEqual(session.search("needle"), [])  # all of it is sent
+        session.prepare()
+        found = session.search('"line 17 of needle"', limit=5, tokens=1000)
+        self.assertEqual([(p.entry, p.speaker, p.kind, p.turn, p.of) for p in found], [("e1", "human", "text", 1, 30)])
+        around = session.lines(found[0].entry, found[0].block, found[0].line - 5, found[0].lines + 10)
+        self.assertIn(found[0].text, around.text)
+        self.assertGreater(around.lines, found[0].lines)
+        with self.assertRaises(ThreshError) as refused:
+            session.search("?!")
+        self.assertEqual((refused.exception.kind, refused.exception.field), ("request", "query"))
+
     def test_what_is_about_no_session(self):
         self.assertIn("window.prepare", self.client.initialize()["methods"])
         self.assertEqual(len(self.client.count(say("a"), say("b"))), 2)

@@ -25,11 +25,11 @@ import socket
 import ssl
 import time
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 from urllib.parse import urlsplit
 
-__all__ = ["Client", "Session", "State", "Prepared", "ThreshError", "Compressed", "compress", "retrieve"]
+__all__ = ["Client", "Session", "State", "Prepared", "Passage", "ThreshError", "Compressed", "compress", "retrieve"]
 
 JSON = Dict[str, Any]
 
@@ -81,6 +81,26 @@ class Prepared:
     system_tokens: int
     revision: int
     outcome: JSON
+
+
+@dataclass
+class Passage:
+    """Lines of what was added: in which block of which entry, from which line on (from 1), of how many. `turn` is how
+    many messages of people there were until then; `tool`, `argument` and `call` are a call's, or a result's."""
+
+    entry: str
+    block: int
+    line: int
+    lines: int
+    of: int
+    turn: int
+    speaker: str
+    kind: str
+    text: str
+    tokens: int
+    tool: str = ""
+    argument: str = ""
+    call: str = ""
 
 
 @dataclass
@@ -339,6 +359,18 @@ class Session:
         entries: List[JSON] = self._call("history.recorded", id=id)["entries"]
         return entries
 
+    def search(self, query: str, limit: int = 0, tokens: int = 0) -> List[Passage]:
+        """Passages of what was removed or shortened, by words, the best first: at most `limit` (0 is 3), with at most
+        `tokens` together (0 is 2,000). What stands in "double quotes" must occur exactly so."""
+        return self._search(query=query, limit=limit, tokens=tokens)
+
+    def lines(self, entry: str, block: int, line: int, lines: int) -> Passage:
+        """Lines of what was added, such as more around a passage. Those that exist are returned."""
+        return self._search(place={"entry": entry, "block": block, "line": line, "lines": lines})[0]
+
+    def _search(self, **request: Any) -> List[Passage]:
+        return [_passage(found) for found in self._call("history.search", **request)["passages"]]
+
     def explain(self, id: str = "") -> List[JSON]:
         """What became of an entry, by its id or that of a tool call, and why; without an id, of all entries."""
         return [change for part in self._stream("history.explain", id=id) for change in part["changes"]]
@@ -381,6 +413,10 @@ def _prepared(a: JSON) -> Prepared:
         history=list(a.get("history") or []), messages=list(a.get("messages") or []), system=a.get("system"),
         instructions=a.get("instructions"), notes=a.get("notes", []), tokens=a["tokens"],
         system_tokens=a.get("systemTokens", 0), revision=a["revision"], outcome=a["outcome"])
+
+
+def _passage(a: JSON) -> Passage:
+    return Passage(**{f.name: a[f.name] for f in fields(Passage) if f.name in a})
 
 
 from .alone import Compressed, compress, retrieve  # noqa: E402

@@ -87,6 +87,20 @@ test("compressing, and why", async () => {
   assert.ok((await session.compress()).compress);
 });
 
+test("what was removed is found", async () => {
+  const session = await thresh.open();
+  const lines = Array.from({ length: 30 }, (_, i) => `line ${i} of needle`).join("\n");
+  await session.add([say(`the first ${lines}`), ...Array.from({ length: 12 }, () => say("words ".repeat(200)))]);
+  assert.deepEqual(await session.search("needle"), []); // all of it is sent
+  await session.prepare();
+  const [found, ...others] = await session.search('"line 17 of needle"', { limit: 5, tokens: 1000 });
+  const { entry, speaker, kind, turn, of } = found;
+  assert.deepEqual([others.length, entry, speaker, kind, turn, of], [0, "e1", "human", "text", 1, 30]);
+  const around = await session.lines({ ...found, line: found.line - 5, lines: found.lines + 10 });
+  assert.ok(around.text.includes(found.text) && around.lines > found.lines);
+  await assert.rejects(session.search("?!"), { kind: "request", field: "query" });
+});
+
 test("what is about no session", async () => {
   assert.ok((await thresh.initialize()).methods.includes("window.prepare"));
   assert.equal((await thresh.count([say("a"), say("b")])).length, 2);

@@ -1,5 +1,5 @@
 // What the types of the client allow, and what they do not: an error that does not come is one.
-import { Client, ThreshError, type Prepared, type State } from "../../../clients/typescript/thresh.mjs";
+import { Client, ThreshError, type Passage, type Prepared, type State } from "../../../clients/typescript/thresh.mjs";
 
 const thresh = new Client("unix:/run/thresh.sock", { token: "" });
 const session = await thresh.open("chat-1", { settings: { "model.contextLimit": 8000 }, system: "be brief" });
@@ -11,6 +11,8 @@ await session.setTodos([{ id: "1", content: "write", status: "pending" }]);
 for await (const turn of session.watch()) console.log(turn.method, turn.error?.message);
 const each: number[] = await thresh.count([{ speaker: "human", blocks: [] }]);
 for await (const info of thresh.sessions()) console.log(info.session, info.bytes);
+const [found]: Passage[] = await session.search("main.go", { limit: 1 });
+if (found) console.log((await session.lines({ ...found, lines: 40 })).text, found.tool?.length);
 try {
   await session.close();
 } catch (error) {

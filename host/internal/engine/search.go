@@ -42,6 +42,9 @@ func (s *Session) Search(ctx context.Context, q search.Query) ([]search.Passage,
 	one := searched{key: s.key, until: until, sent: sent}
 	f := finder{in: s.stored.store, tools: s.taxonomyNow(), counter: s.currentCounter(), words: words}
 	found, err := f.find(ctx, []searched{one})
+	if errors.Is(err, store.ErrNotFound) { // nothing was added yet
+		return nil, nil
+	}
 	if err != nil {
 		return nil, s.storeError(err)
 	}
@@ -80,7 +83,12 @@ func (s *Session) Lines(ctx context.Context, entry string, block, first, last in
 	if s.stored == nil {
 		return search.Passage{}, fmt.Errorf("session %q: %w", s.key.ID, ErrNotStored)
 	}
-	return RecordedLines(ctx, s.stored.store, s.key, s.taxonomyNow(), entry, block, first, last)
+	p, err := RecordedLines(ctx, s.stored.store, s.key, s.taxonomyNow(), entry, block, first, last)
+	if errors.Is(err, store.ErrNotFound) { // nothing was added yet
+		err = fmt.Errorf("session %q: %q: %w", s.key.ID, entry, ErrNotRecorded)
+	}
+	p.Tokens = s.currentCounter().Text(p.Text)
+	return p, err
 }
 
 // Found is a passage of a session.

@@ -3,35 +3,15 @@ package search
 import (
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Place is where a passage stood.
-type Place struct {
-	// Entry is the entry's id, and Block the position of the block in it, from 0.
-	Entry string
-	Block int
-	// Line is the passage's first line in the block's [Text], from 1, and Lines how many it has.
-	Line, Lines int
-}
+// Passage is what a search finds: at most 12 lines and 1,600 bytes of a block's [Text].
+type Passage = outcome.Passage
 
-// Passage is what a search finds: at most 12 lines and 1,600 bytes of a block.
-type Passage struct {
-	Place
-	// Of is how many lines the block has.
-	Of int
-	// Turn is the conversation's, from 1: how many messages of people came until then.
-	Turn    int
-	Speaker content.Speaker
-	// Kind is the block's, as in [content.Block].
-	Kind string
-	// Tool and Argument are a call's or, with Call, a result's: the tool, and what the call was about, such as a path or
-	// a command. Call is the call's id.
-	Tool, Argument, Call string
-	Text                 string
-	Tokens               int
-	Score                float64
-}
+// Place is where a passage stood.
+type Place = outcome.Place
 
 // Block is a block's text, cut.
 type Block struct {

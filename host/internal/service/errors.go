@@ -12,7 +12,7 @@ import (
 
 // Kinds of errors besides those of package host: of a door, or of a request that is wrong in itself.
 const (
-	KindRequest  host.Kind = "request"
+	KindRequest            = host.KindRequest
 	KindAccess   host.Kind = "access"
 	KindLimit    host.Kind = "limit"
 	KindShutdown host.Kind = "shutdown"
@@ -115,7 +115,7 @@ func FailureOf(result any, err error) *Failure {
 		f.Status = own.Status
 	case errors.Is(err, host.ErrSessionExists):
 		f.Status = http.StatusConflict
-	case errors.Is(err, ErrNoPart):
+	case errors.Is(err, ErrNoPart), errors.Is(err, host.ErrNotRecorded):
 		f.Classify(host.KindEntry)
 		f.Status = http.StatusNotFound
 	}
@@ -216,4 +216,12 @@ func checkForm(f host.Form) error {
 		return nil
 	}
 	return wrongRequest("format", `"format": %.40q: %v`, string(f), host.ErrForm)
+}
+
+// inQuery names the member of a query that an error is about.
+func inQuery(err error) error {
+	if errors.Is(err, host.ErrQuery) {
+		return &fieldError{"query", err}
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 
+	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -63,4 +64,53 @@ type ExplainAnswer struct {
 func (s *Session) Explain(ctx context.Context, r ExplainRequest) (ExplainAnswer, error) {
 	changes, err := s.host.Explain(ctx, r.ID)
 	return ExplainAnswer{append([]outcome.Logged{}, changes...)}, err
+}
+
+// SearchRequest has words to search for, or the place of lines to read.
+type SearchRequest struct {
+	Of
+	Query string `json:"query,omitempty" jsonschema:"words, names, paths; a text in quotes must occur exactly so"`
+	// Limit and Tokens are 0 for the defaults.
+	Limit  int `json:"limit,omitempty" jsonschema:"most passages; 3 if absent, at most 100"`
+	Tokens int `json:"tokens,omitempty" jsonschema:"of all passages; 2,000 if absent, at most 100,000"`
+	// Place is nil for a search.
+	Place *outcome.Place `json:"place,omitempty" jsonschema:"instead: entry, block, line, lines, such as more around a passage"`
+}
+
+// The bounds of a search.
+const mostPassages, mostTokens = 100, 100_000
+
+// SearchAnswer has the best passage first. Passages is never null.
+type SearchAnswer struct {
+	Passages []outcome.Passage `json:"passages" jsonschema:"each a place, of (lines), turn, speaker, kind, tool, argument, call, text, tokens"`
+}
+
+// Search finds passages of what is no longer sent, or reads lines of what was added.
+func (s *Session) Search(ctx context.Context, r SearchRequest) (SearchAnswer, error) {
+	if r.Place != nil {
+		return s.lines(ctx, r)
+	}
+	switch {
+	case r.Query == "":
+		return SearchAnswer{}, wrongRequest("query", `"query" is missing, or "place"`)
+	case r.Limit < 0 || r.Limit > mostPassages:
+		return SearchAnswer{}, wrongRequest("limit", `"limit" must be 1 to %d`, mostPassages)
+	case r.Tokens < 0 || r.Tokens > mostTokens:
+		return SearchAnswer{}, wrongRequest("tokens", `"tokens" must be 1 to %d`, mostTokens)
+	}
+	found, err := s.host.Search(ctx, host.Query{Words: r.Query, Limit: r.Limit, Tokens: r.Tokens})
+	return SearchAnswer{append([]outcome.Passage{}, found...)}, inQuery(err)
+}
+
+func (s *Session) lines(ctx context.Context, r SearchRequest) (SearchAnswer, error) {
+	switch {
+	case r.Query != "" || r.Limit != 0 || r.Tokens != 0:
+		return SearchAnswer{}, wrongRequest("place", `"place" reads lines: leave out "query", "limit" and "tokens"`)
+	case r.Place.Entry == "":
+		return SearchAnswer{}, wrongRequest("place.entry", `"place.entry" is missing: it is the id of an entry`)
+	case r.Place.Lines < 1:
+		return SearchAnswer{}, wrongRequest("place.lines", `"place.lines" must be above 0`)
+	}
+	found, err := s.host.Lines(ctx, *r.Place)
+	return SearchAnswer{[]outcome.Passage{found}}, err
 }

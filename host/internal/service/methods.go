@@ -107,6 +107,9 @@ var Methods = sync.OnceValue(func() []*Method {
 			Meaning: "Returns the owned history, including what is not sent to a model."},
 		{Name: "history.recorded", Order: AtOnce, doing: ofSession((*Session).Recorded), // it never changes
 			Meaning: "Returns entries as they were added. Needs transcript.dir or sessions.store."},
+		{Name: "history.search", doing: ofSession((*Session).Search),
+			Meaning: "Finds by words what is no longer sent, the best passages first; or reads the lines of a place. Needs " +
+				"sessions.store."},
 		{Name: "history.explain", Order: AtOnce, Lines: true, doing: ofSession((*Session).Explain), // nor does this
 			Meaning: "Returns what was done to an entry, or to all, in order. Needs sessions.store."},
 		{Name: "session.watch", Only: Served, Lines: true, doing: byDoor[WatchRequest, Event](),

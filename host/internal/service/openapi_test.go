@@ -48,6 +48,7 @@ func ref(name string) *jsonschema.Schema { return &jsonschema.Schema{Ref: schema
 var named = map[reflect.Type]string{
 	reflect.TypeFor[outcome.Outcome]():       "Outcome",
 	reflect.TypeFor[outcome.Logged]():        "Change",
+	reflect.TypeFor[outcome.Passage]():       "Passage",
 	reflect.TypeFor[host.Plugin]():           "Plugin",
 	reflect.TypeFor[sdk.Todo]():              "Todo",
 	reflect.TypeFor[service.PrepareAnswer](): "PrepareAnswer",
@@ -407,13 +408,20 @@ func TestMain(m *testing.M) {
 // served is a service, with the access token "token", until the test ends.
 func served(t *testing.T) (url string) {
 	t.Helper()
+	url, _ = servedFrom(t, store.NewMemory())
+	return url
+}
+
+// servedFrom is one that keeps its sessions in a store.
+func servedFrom(t *testing.T, kept store.Store) (url string, machine *engine.Host) {
+	t.Helper()
 	c, err := config.Load(config.Options{ConfigFile: os.DevNull, Env: []string{},
 		Overrides: []config.Override{{Key: "compression.strategy", Value: "top-down-truncation"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := hclog.NewNullLogger()
-	machine, err := engine.Open(engine.Options{Config: c, Logger: log, Store: store.NewMemory(), Keep: true})
+	machine, err = engine.Open(engine.Options{Config: c, Logger: log, Store: kept, Keep: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -437,7 +445,7 @@ func served(t *testing.T) (url string) {
 		alone.Close()
 		machine.Close()
 	})
-	return network.URL(l, false)
+	return network.URL(l, false), machine
 }
 
 // TestRealRequestsAndAnswers of every method over HTTP are as the document says.
@@ -498,6 +506,9 @@ func TestRealRequestsAndAnswers(t *testing.T) {
 		{"todos.set", `{"session":"s","todos":[{"id":"1","content":"x","status":"pending","subtasks":[]}]}`, 200},
 		{"session.get", `{"session":"s"}`, 200}, {"session.list", `{}`, 200},
 		{"history.get", `{"session":"s"}`, 200}, {"history.recorded", `{"session":"s","id":"e1"}`, 200},
+		{"history.recorded", `{"session":"s","id":"e99"}`, 404}, {"history.search", `{"session":"s","query":"word"}`, 200},
+		{"history.search", `{"session":"s","place":{"entry":"e1","block":0,"line":1,"lines":9}}`, 200},
+		{"history.search", `{"session":"s","place":{"entry":"e99","block":0,"line":1,"lines":9}}`, 404},
 		{"history.explain", `{"session":"s"}`, 200}, {"tokens.count", `{"entries":[` + many + `]}`, 200},
 		{"messages.compress", `{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}`, 200},
 		{"messages.compress", `{"messages":"x"}`, 400},

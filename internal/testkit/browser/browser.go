@@ -160,6 +160,16 @@ func (b *Browser) Until(expression string) {
 	}
 }
 
+// Type types a text into what has the focus, and presses Enter.
+func (b *Browser) Type(text string) {
+	b.t.Helper()
+	b.call("Input.insertText", map[string]any{"text": text})
+	for _, kind := range []string{"keyDown", "keyUp"} {
+		b.call("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": "Enter", "code": "Enter", "text": "\r",
+			"windowsVirtualKeyCode": 13})
+	}
+}
+
 // Show opens an address at a width in pixels, in a color scheme: "light" or "dark".
 func (b *Browser) Show(url string, width int, scheme string) {
 	b.t.Helper()

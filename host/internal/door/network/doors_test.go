@@ -43,7 +43,7 @@ var attacked = map[string]bool{
 	"/v1/history.compress": false, "/v1/todos.set": false, "/v1/usage.report": false, "/v1/history.get": false,
 	"/v1/messages.compress": false, "/v1/messages.retrieve": false, "/v1/compress": false, "/v1/retrieve": false,
 	"/v1/retrieve/{id}":    false,
-	"/v1/history.recorded": false, "/v1/history.explain": false, "/v1/session.watch": false,
+	"/v1/history.recorded": false, "/v1/history.search": false, "/v1/history.explain": false, "/v1/session.watch": false,
 	"/v1/session.close": false, "/v1/session.delete": false, "/v1/tokens.count": false, "/v1/plugins.list": false,
 	"/v1/plugins.reset": false, "/v1/plugins.lock": false, "/v1/": false, "/v1/openapi.json": false,
 	"/ui/": false, "/metrics": false, "/mcp": false,
@@ -221,7 +221,7 @@ func TestNoDoorIsHeldOpen(t *testing.T) {
 		requests = append(requests, request{"proxy", d.proxy, path, "", false},
 			request{"proxy", d.proxy, path, d.token, false})
 	}
-	for _, path := range []string{"/ui", "/ui/sessions", "/ui/session", "/ui/original"} {
+	for _, path := range []string{"/ui", "/ui/sessions", "/ui/session", "/ui/search", "/ui/original"} {
 		requests = append(requests, request{"wrap", d.wrapped, path, "", false},
 			request{"wrap", d.wrapped, path, localToken, false})
 	}

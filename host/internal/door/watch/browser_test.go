@@ -24,6 +24,16 @@ func TestThePageInABrowser(t *testing.T) {
 			b.Until(`document.querySelectorAll('#sessions tbody tr').length === 3`)
 			b.Eval(`document.querySelectorAll('#sessions button')[1].click()`)
 			b.Until(`document.querySelectorAll('#detail button').length === 2`)
+			// What was said is found by its words, with the keyboard alone, and opens around what was found.
+			b.Eval(`document.querySelector('#words').focus()`)
+			b.Type(`"line70 of"`)
+			b.Until(`document.querySelectorAll('#found pre').length === 1`)
+			b.Eval(`document.querySelector('#found button').focus()`)
+			b.Type(``)
+			b.Until(`document.querySelector('#found pre').textContent.startsWith('line41 ')`)
+			b.Eval(`document.querySelector('#words').select()`)
+			b.Type(`taken "example.com/x.png"`)
+			b.Until(`document.querySelector('#found pre')?.textContent === ` + quoted(hostile))
 			b.Eval(`document.querySelector('#detail button').click()`)
 			b.Until(`document.querySelector('#detail pre')?.textContent === ` + quoted(hostile))
 			for what, expression := range map[string]string{

@@ -12,7 +12,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -71,6 +73,19 @@ func (r *Recorder) Handler(viewer func(*http.Request) Viewer) http.Handler {
 			http.Error(w, store.Public(err), http.StatusInternalServerError)
 		default:
 			answer(w, d)
+		}
+	})
+	mux.HandleFunc("GET "+Page+"/search", func(w http.ResponseWriter, q *http.Request) {
+		found, err := r.search(q.Context(), key(q), q.URL.Query())
+		switch {
+		case errors.Is(err, store.ErrNotFound), errors.Is(err, engine.ErrNotRecorded):
+			http.Error(w, "it is not kept: set sessions.store", http.StatusNotFound)
+		case errors.Is(err, search.ErrQuery):
+			http.Error(w, err.Error(), http.StatusBadRequest)
+		case err != nil:
+			http.Error(w, store.Public(err), http.StatusInternalServerError)
+		default:
+			answer(w, found)
 		}
 	})
 	mux.HandleFunc("GET "+Page+"/original", func(w http.ResponseWriter, q *http.Request) {

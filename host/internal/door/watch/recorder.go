@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"net/url"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/outcome"
@@ -302,4 +305,41 @@ func (r *Recorder) original(ctx context.Context, key store.Key, id string) ([]co
 		return engine.FindRecorded(ctx, in, key, id)
 	}
 	return nil, nil
+}
+
+// found are passages of a session.
+type found struct {
+	Passages []outcome.Passage `json:"passages"`
+}
+
+// mostFound bounds what a search returns: what a person looks through.
+const mostFound, mostFoundTokens = 20, 20_000
+
+// search finds passages of all that was added to a session, sent or not, by the words of query, or reads the lines at
+// entry, block, line and lines.
+func (r *Recorder) search(ctx context.Context, key store.Key, asked url.Values) (found, error) {
+	in := r.host.Store()
+	if in == nil {
+		return found{}, store.ErrNotFound
+	}
+	if _, err := in.Head(ctx, key); err != nil {
+		return found{}, err
+	}
+	t, err := engine.Taxonomy(r.host.Config().Settings())
+	if err != nil {
+		return found{}, err
+	}
+	if entry := asked.Get("entry"); entry != "" {
+		number := func(name string) int { n, _ := strconv.Atoi(asked.Get(name)); return n }
+		p, err := engine.RecordedLines(ctx, in, key, t, entry, number("block"), number("line"),
+			number("line")+number("lines")-1)
+		return found{[]outcome.Passage{p}}, err
+	}
+	all, err := engine.SearchRecorded(ctx, in, []store.Key{key}, t,
+		search.Query{Words: asked.Get("query"), Limit: mostFound, Tokens: mostFoundTokens})
+	f := found{Passages: []outcome.Passage{}}
+	for _, one := range all {
+		f.Passages = append(f.Passages, one.Passage)
+	}
+	return f, err
 }

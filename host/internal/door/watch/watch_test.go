@@ -3,6 +3,7 @@ package watch
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -24,6 +25,9 @@ import (
 // hostile is what a tool said that would do harm as markup.
 const hostile = "<script>document.title = 'taken'</script><img src=\"http://example.com/x.png\"> & so on"
 
+// claude is a session that has been pruned.
+const claude = "claude-1f0a5c3e-9d1b-4a7e-8a53-70f0c9a1d2b4"
+
 // worked is a recorder of a host with sessions of two owners: the local user's have been pruned and have failed.
 func worked(t *testing.T) *Recorder {
 	t.Helper()
@@ -37,13 +41,21 @@ func worked(t *testing.T) *Recorder {
 	}
 	t.Cleanup(func() { _ = h.Close() })
 	r := New(h, "claude", nil)
-	first, began := store.Key{ID: "claude-1f0a5c3e-9d1b-4a7e-8a53-70f0c9a1d2b4"}, time.Now()
+	first, began := store.Key{ID: claude}, time.Now()
 	session, err := h.Session(engine.SessionOptions{ID: first.ID})
 	for range 5 { // up to the entry e5
 		if err == nil {
 			_, _, err = session.Add(t.Context(), content.Content{Speaker: content.AI,
 				Blocks: []content.Block{content.Text{Text: hostile}}})
 		}
+	}
+	var lines strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&lines, "line%d of what a person said\n", i+1)
+	}
+	if err == nil {
+		_, _, err = session.Add(t.Context(), content.Content{Speaker: content.Human,
+			Blocks: []content.Block{content.Text{Text: lines.String()}}})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -145,20 +157,20 @@ func TestSessionsAreAddedUp(t *testing.T) {
 	if got := byID["failing"]; got.Error != "the plugin exited" {
 		t.Errorf("%+v", got)
 	}
-	claude := l.Sessions[2]
-	if claude.Rewrites != 2 || claude.Usage.Cached*2 != claude.Usage.Prompt || claude.Reason != "pruned: saves more than it costs" ||
-		claude.Model != "claude-sonnet-4-5" {
-		t.Errorf("%+v", claude)
+	pruned := l.Sessions[2]
+	if pruned.Rewrites != 2 || pruned.Usage.Cached*2 != pruned.Usage.Prompt || pruned.Reason != "pruned: saves more than it costs" ||
+		pruned.Model != "claude-sonnet-4-5" {
+		t.Errorf("%+v", pruned)
 	}
 	var d Detail
-	_, text = ask(h, "/session?session="+claude.ID, "the-token")
+	_, text = ask(h, "/session?session="+claude, "the-token")
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		t.Fatal(err)
 	}
 	if len(d.History) != 30 || !d.History[11].Rewrote || len(d.Changes) != 2 || d.Changes[0].Turn != 12 {
 		t.Errorf("%d turns, %+v", len(d.History), d.Changes)
 	}
-	if _, text := ask(h, "/original?entry=e5&session="+claude.ID, "the-token"); text != hostile {
+	if _, text := ask(h, "/original?entry=e5&session="+claude, "the-token"); text != hostile {
 		t.Errorf("the original is %q", text)
 	}
 }
@@ -167,13 +179,15 @@ func TestSessionsAreAddedUp(t *testing.T) {
 func TestWhoMaySee(t *testing.T) {
 	h := worked(t).Before(http.NotFoundHandler(), "the-token", true)
 	for path, want := range map[string]int{"": 200, "/sessions": 401, "/session?session=fork": 401,
-		"/original?session=fork&entry=e1": 401} {
+		"/search?session=fork&query=taken": 401,
+		"/original?session=fork&entry=e1":  401} {
 		if status, text := ask(h, path, "wrong"); status != want || strings.Contains(text, "1f0a5c3e") {
 			t.Errorf("%s: %d", path, status)
 		}
 	}
 	for path, want := range map[string]int{"/session?session=theirs": 404, "/original?session=fork&entry=e1": 404,
-		"/x": 404} {
+		"/search?session=theirs&query=taken": 404, "/search?query=taken": 404, "/search?entry=e99&session=" + claude: 404,
+		"/search?session=" + claude: 400, "/search?query=taken&session=" + claude: 200, "/x": 404} {
 		if status, text := ask(h, path, "the-token"); status != want {
 			t.Errorf("%s: %d %s", path, status, text)
 		}

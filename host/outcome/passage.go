@@ -1,0 +1,35 @@
+package outcome
+
+import "github.com/thresh-dev/thresh/sdk/content"
+
+// Place is where lines of a session stand: in which block of which entry, as it was added.
+type Place struct {
+	// Entry is the entry's id, as in [Change], and Block the position of the block in it, from 0.
+	Entry string `json:"entry"`
+	Block int    `json:"block" jsonschema:"position in the entry, from 0"`
+	// Line is the first line in the block's text, from 1, and Lines how many there are.
+	Line  int `json:"line" jsonschema:"the first, from 1"`
+	Lines int `json:"lines" jsonschema:"how many"`
+}
+
+// Passage is lines of what was added to a session. What a search finds has at most 12 lines and 1,600 bytes.
+type Passage struct {
+	Place
+	// Of is how many lines the block's text has.
+	Of int `json:"of" jsonschema:"how many lines the block has"`
+	// Turn is how many messages of people there were until then.
+	Turn    int             `json:"turn" jsonschema:"how many messages of people until then"`
+	Speaker content.Speaker `json:"speaker"`
+	// Kind is the block's: text, code, tool_call or tool_response.
+	Kind string `json:"kind"`
+	// Tool and Argument are those of a call, or of the call that a result answers: the tool, and what the call was
+	// about, such as a path or a command. Call is the call's id. Each is "" if it is not known.
+	Tool     string `json:"tool,omitempty"`
+	Argument string `json:"argument,omitempty"`
+	Call     string `json:"call,omitempty"`
+	// Text is as it was added; of a call it is each argument behind its name.
+	Text   string `json:"text"`
+	Tokens int    `json:"tokens"`
+	// Score orders what one search found; of others, and of lines that were read, it says nothing.
+	Score float64 `json:"-"`
+}
