@@ -1,15 +1,17 @@
-// Package conform has the rules for answers of strategies that the host does not enforce, each a function over an answer:
+// Package conform has the rules for strategies that the host does not enforce (rules.go), and judges answers by them:
 // 'thresh plugins verify' holds plugins to them over the wire, and package sdktest strategies in a test's process. The
 // histories are those of package samples; what the host does enforce is in package check.
 package conform
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/conform/statements"
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -38,53 +40,136 @@ type Answer struct {
 	Target                    float64
 }
 
-// Size demands that a Compress gets smaller, and reaches its target or says that it did not.
-func (a Answer) Size() error {
-	return check.Size(a.TokensBefore, a.TokensAfter, len(a.Given), len(a.After), a.Target, a.Compress.TargetMissed)
+// Size demands that a Compress gets smaller, and reaches its target or says that it did not. One that is not smaller
+// costs the prompt cache and gains nothing; an equal count with fewer entries passes, as counts are estimates. One that
+// misses the target has to say so, or the host would call again on the next turn.
+func (a Answer) Size() []*check.Error {
+	switch before, after := a.TokensBefore, a.TokensAfter; {
+	case after > before, after == before && len(a.After) == len(a.Given):
+		return []*check.Error{whole(ErrNotSmaller, "%d tokens, before %d", after, before)}
+	case float64(after) > a.Target && !a.Compress.TargetMissed:
+		return []*check.Error{whole(ErrTargetMissed, "%d tokens, the target is %.0f", after, a.Target)}
+	}
+	return nil
+}
+
+// Window demands that a request of so many tokens, with the answer, fits the model's window.
+func Window(tokens int, req sdk.GenerateRequest, m sdk.Model) *check.Error {
+	answer := cmp.Or(req.MaxOutputTokens, m.MaxOutput)
+	if tokens+answer <= m.ContextLimit {
+		return nil
+	}
+	return whole(ErrWindow, "%d tokens and %d for the answer, the window has %d", tokens, answer, m.ContextLimit)
+}
+
+func whole(rule *check.Rule, format string, args ...any) *check.Error {
+	return &check.Error{Index: -1, Err: rule, Detail: fmt.Sprintf(format, args...)}
 }
 
 // Statements demands that what is written into a history is true, as far as that can be told of sentences that are the
 // strategy's own: text may only make place for whole lines in square brackets, and those in the words of the strategies
 // that ship must hold, such as "[… 3 lines omitted]" or "[Earlier inclusion of a.go removed — included again later]". A
 // model believes them. read is how many sentences there were.
-func (a Answer) Statements(root string) (read int, err error) {
+func (a Answer) Statements(root string) (read int, found []*check.Error) {
 	c := statements.New(statements.Options{Root: root, Foreign: true})
 	c.Add(a.Given...)
 	r := c.Check(a.After)
+	at := places(a.Given)
 	for _, f := range r.False() {
-		return len(r.All), fmt.Errorf("entry %s says %.200q, but %s", f.Entry, f.Sentence, f.Why)
+		e := &check.Error{Index: f.Index, New: true, Err: ErrUntrue, Detail: f.Why, Came: text.OneLine(f.Sentence, 200)}
+		if f.Kind == statements.Failure {
+			e.Err = ErrFailureGone
+		}
+		if i, known := at[f.Entry]; known {
+			e.Index, e.New = i, false
+		}
+		found = append(found, e)
 	}
-	return len(r.All), nil
+	return len(r.All), found
+}
+
+// places are the positions of entries by id.
+func places(entries []statements.Entry) map[string]int {
+	at := make(map[string]int, len(entries))
+	for i, e := range entries {
+		at[e.ID] = i
+	}
+	return at
+}
+
+// Repeated finds new entries that say what an entry of the history says that is still there.
+func (a Answer) Repeated() (found []*check.Error) {
+	at := places(a.Given)
+	kept := map[string]int{} // by their form
+	form := func(c content.Content) string {
+		out := []byte(c.Speaker)
+		for _, b := range c.Blocks {
+			out = content.AppendBlock(out, b)
+		}
+		return string(out)
+	}
+	fresh := slices.DeleteFunc(slices.Clone(a.After), func(e statements.Entry) bool { _, old := at[e.ID]; return old })
+	if len(fresh) == 0 {
+		return nil
+	}
+	for _, e := range a.After {
+		if i, old := at[e.ID]; old {
+			kept[form(e.Content)] = i
+		}
+	}
+	for _, e := range fresh {
+		if i, twice := kept[form(e.Content)]; twice {
+			found = append(found, &check.Error{Index: i, Err: check.ErrTwice, Came: beginning(e.Content)})
+		}
+	}
+	return found
 }
 
 // People demands that entries of people do not disappear from a Compress silently. A strategy may drop or merge them,
-// but must then say so in its metadata: that is how a user learns that an instruction is no longer in the history. lost
-// of the human entries are gone.
-func (a Answer) People() (lost, of int, err error) {
-	lost, of = a.lost()
-	if said := a.announced(); lost > said {
-		err = fmt.Errorf("%d of %d entries of people are gone, and the metadata speaks of %d: "+
-			"count what is dropped, or say what was preserved", lost, of, said)
+// but must then say so in its metadata: that is how a user learns that an instruction is no longer in the history. And
+// what was said last outlives what was said before. gone of the human entries are gone.
+func (a Answer) People() (gone, of int, found []*check.Error) {
+	lost, of := a.lost()
+	if said := a.announced(); len(lost) > said {
+		for _, i := range lost {
+			found = append(found, &check.Error{Index: i, Err: ErrPeopleGone, Was: beginning(a.Given[i].Content),
+				Detail: fmt.Sprintf("%d of %d entries of people are gone, and the metadata speaks of %d", len(lost), of, said)})
+		}
 	}
-	return lost, of, err
+	if n := len(lost); n > 0 && a.olderStays(lost[n-1]) {
+		found = append(found, &check.Error{Index: lost[n-1], Err: ErrNewestGone, Was: beginning(a.Given[lost[n-1]].Content)})
+	}
+	return len(lost), of, found
+}
+
+func beginning(c content.Content) string { return text.OneLine(strings.Join(texts(c), " "), 100) }
+
+// olderStays reports whether entry i is the newest of a person, and an older one stays that need not.
+func (a Answer) olderStays(i int) bool {
+	person := func(e statements.Entry) bool { return e.Content.Speaker == content.Human && e.Content.HasContent() }
+	if slices.ContainsFunc(a.Given[i+1:], person) {
+		return false
+	}
+	after := places(a.After)
+	return slices.ContainsFunc(a.Given[:i], func(e statements.Entry) bool {
+		_, stays := after[e.ID]
+		return stays && person(e) && !e.Content.Pinned()
+	})
 }
 
 // mostQuotes limits how much text of new entries is searched for quotes, in bytes. The search is quadratic, and a
 // summary is far smaller; a strategy that copies megabytes keeps the entries anyway.
 const mostQuotes = 256 << 10
 
-// lost counts the human entries whose words are not in the new history. An entry is not lost if it was kept, or if each
-// of its texts is quoted in an entry that the strategy made or edited, whole or as part of a longer text.
-func (a Answer) lost() (lost, of int) {
-	old := make(map[string]content.Content, len(a.Given))
-	for _, e := range a.Given {
-		old[e.ID] = e.Content
-	}
+// lost lists the human entries that are gone, of all. One is not gone if it is there, in whatever form, or if each of
+// its texts is quoted in an entry that the strategy made, whole or as part of a longer text.
+func (a Answer) lost() (lost []int, of int) {
+	at, kept := places(a.Given), map[string]bool{}
 	// Texts of new entries, for whole quotes; fresh is the same as one text, for parts of longer ones.
-	kept, said := map[string]bool{}, map[string]bool{}
+	said := map[string]bool{}
 	var fresh strings.Builder
 	for _, e := range a.After {
-		if was, ok := old[e.ID]; ok && was.Equal(e.Content) {
+		if _, old := at[e.ID]; old {
 			kept[e.ID] = true
 			continue
 		}
@@ -95,14 +180,14 @@ func (a Answer) lost() (lost, of int) {
 			}
 		}
 	}
-	for _, e := range a.Given {
+	for i, e := range a.Given {
 		if e.Content.Speaker != content.Human || !e.Content.HasContent() {
 			continue
 		}
 		of++
 		missing := func(t string) bool { return !said[t] && !strings.Contains(fresh.String(), t) }
 		if !kept[e.ID] && slices.ContainsFunc(texts(e.Content), missing) {
-			lost++
+			lost = append(lost, i)
 		}
 	}
 	return lost, of
@@ -138,4 +223,21 @@ func (a Answer) announced() int {
 		most = max(most, int(n))
 	}
 	return most
+}
+
+// Edges returns values that a setting's declaration allows and that are most likely to break: its bounds, its named
+// values, and both booleans. Off-by-one checks fail at the bounds.
+func Edges(f sdk.ConfigField) (out []any) {
+	for _, bound := range []*float64{f.Minimum, f.Maximum} {
+		if bound != nil {
+			out = append(out, *bound)
+		}
+	}
+	for _, v := range f.Allowed {
+		out = append(out, v)
+	}
+	if f.Type == sdk.Boolean {
+		out = append(out, true, false)
+	}
+	return out
 }

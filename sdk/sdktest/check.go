@@ -16,12 +16,23 @@ import (
 type RefusedError struct {
 	// Op is "Optimize" or "Compress".
 	Op string
-	// Problems are sentences, at least one.
+	// Problems are sentences, at least one. In brackets at its end each has the code of the rule, and behind that what
+	// was and what came.
 	Problems []string
 }
 
 func (e *RefusedError) Error() string {
-	return "the host would refuse this " + e.Op + ": " + strings.Join(e.Problems, "; ")
+	if len(e.Problems) == 1 {
+		return "the host would refuse this " + e.Op + ": " + e.Problems[0]
+	}
+	return "the host would refuse this " + e.Op + ":\n\t" + strings.Join(e.Problems, "\n\t")
+}
+
+// refused is the error for what rules say of an answer; nil if they say nothing.
+func refused(op string, all ...*check.Error) error {
+	var found problems
+	found.judged(all)
+	return found.err(op)
 }
 
 // problems are sentences for the author, in the order in which they were found. It becomes an error only by err, so
@@ -38,9 +49,31 @@ func (p *problems) addAll(err error) {
 		}
 		return
 	}
-	if err != nil {
+	switch e, ok := errors.AsType[*check.Error](err); {
+	case ok && e.Was != "" && e.Came != "":
+		p.add("%v: was %q, came %q", err, e.Was, e.Came)
+	case ok && e.Was != "":
+		p.add("%v: was %q", err, e.Was)
+	case ok && e.Came != "":
+		p.add("%v: came %q", err, e.Came)
+	case err != nil:
 		p.add("%v", err)
 	}
+}
+
+func (p *problems) judged(all []*check.Error) {
+	for i, e := range all {
+		if i == most {
+			p.add("%v", check.More(len(all)-most))
+			break
+		}
+		p.addAll(e)
+	}
+}
+
+// broken adds that a rule was broken by the answer as a whole.
+func (p *problems) broken(rule *check.Rule, entry int, detail string) {
+	p.addAll(&check.Error{Index: entry, Err: rule, Detail: detail})
 }
 
 func (p problems) err(op string) error {
@@ -89,7 +122,7 @@ func checkReasons(found *problems, history []sdk.Content, r sdk.DensityResult) {
 
 // CheckCompressed returns a [RefusedError] if the result of a Compress of history would be refused: an empty history,
 // an entry that is not valid, an edited entry with more than parts of what it held, a new one with calls or results of
-// its own, a pinned entry or a block of unknown kind changed, a call or a response that lost its other half. The entries of the result must come from the history that the strategy was given: that is how kept ones
+// its own or in the name of a person, a pinned entry or a block of unknown kind changed, a call or a response that lost its other half. The entries of the result must come from the history that the strategy was given: that is how kept ones
 // are told from new ones.
 func CheckCompressed(history []sdk.Content, r sdk.CompressResult) error {
 	return checkCompressed(history, r).err("Compress")

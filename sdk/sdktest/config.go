@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -81,11 +82,14 @@ func (c Config) counter() Counter {
 	return c.Counter
 }
 
+// everyPreset is what every call without a Config.Tools is told: parsing it takes longer than most calls.
+var everyPreset = sync.OnceValues(func() (*tools.Taxonomy, error) { return tools.ForPresets(tools.PresetNames(), nil) })
+
 func (c Config) call(info sdk.Info, history []sdk.Content) (sdk.Call, error) {
 	taxonomy := c.Tools
 	if taxonomy == nil {
 		var err error
-		if taxonomy, err = tools.ForPresets(tools.PresetNames(), nil); err != nil {
+		if taxonomy, err = everyPreset(); err != nil {
 			return sdk.Call{}, fmt.Errorf("sdktest: %w", err)
 		}
 	}

@@ -7,6 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/conform"
+	"github.com/thresh-dev/thresh/internal/conform/samples"
+	"github.com/thresh-dev/thresh/internal/testkit/mutants"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -64,10 +68,14 @@ func TestConformanceAcceptsWhatTheHostAccepts(t *testing.T) {
 // complaints takes note of what a test is failed for.
 type complaints struct {
 	testing.TB
-	said []string
+	said, logged []string
 }
 
-func (c *complaints) Helper()                      {}
+func (c *complaints) Helper()    {}
+func (c *complaints) Log(...any) {}
+func (c *complaints) Logf(f string, args ...any) {
+	c.logged = append(c.logged, fmt.Sprintf(f, args...))
+}
 func (c *complaints) Error(args ...any)            { c.said = append(c.said, fmt.Sprint(args...)) }
 func (c *complaints) Errorf(f string, args ...any) { c.said = append(c.said, fmt.Sprintf(f, args...)) }
 
@@ -128,15 +136,15 @@ func TestConformanceNamesTheHistoryAndTheRule(t *testing.T) {
 		strategy sdk.Strategy
 		want     string
 	}{
-		"a response without its call": {suffix{carelessly: true}, "lost its call"},
-		"a target that was missed":    {suffix{silently: true}, "target_missed is not set"},
-		"people who are gone":         {suffix{forgetfully: true}, "entries of people are gone, and the metadata speaks of 0"},
-		"a mark that is not true":     {suffix{boastfully: true}, `says "[… 9999 lines omitted]", but in its place`},
-		"a pinned entry that is gone": {suffix{thoroughly: true}, "a pinned entry was removed or changed"},
-		"a stale memo":                {remembering{stale: true}, "a memo must not change the result"},
+		"a response without its call": {suffix{carelessly: true}, "[orphaned]"},
+		"a target that was missed":    {suffix{silently: true}, "[target-missed]"},
+		"people who are gone":         {suffix{forgetfully: true}, "the metadata speaks of 0); count what is dropped, or say what was preserved [people-gone]: was"},
+		"a mark that is not true":     {suffix{boastfully: true}, `[untrue]: came "[… 9999 lines omitted]"`},
+		"a pinned entry that is gone": {suffix{thoroughly: true}, "[pinned]"},
+		"a stale memo":                {remembering{stale: true}, "[memo]"},
 		"a memo of applied edits":     {remembering{misplaces: true}, "left by edits that were applied"},
 		"a change of what was seen": {remembering{scribbles: true},
-			"changed entry 0 of its input, which later calls"},
+			"changed its input in place (later calls of the session see it too)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &complaints{TB: t}
@@ -146,5 +154,77 @@ func TestConformanceNamesTheHistoryAndTheRule(t *testing.T) {
 				t.Errorf("got %s", all)
 			}
 		})
+	}
+}
+
+// Each mutant is found, and named by its rule. The one without a fault passes.
+func TestConformanceFindsEachMutant(t *testing.T) {
+	for _, m := range append(mutants.All(), mutants.Mutant{Name: mutants.Honest}) {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			s, ok := mutants.New(m.Name)
+			if !ok {
+				t.Fatal("there is no such mutant")
+			}
+			c := &complaints{TB: t}
+			sdktest.Conformance(c, s, sdktest.Config{})
+			all := strings.Join(c.said, "\n")
+			rules := []*check.Rule{m.Rule}
+			if m.Rule == conform.ErrKept { // what it keeps may show in what is asked first
+				rules = append(rules, conform.ErrRandom, conform.ErrMemo)
+			}
+			named := func(r *check.Rule) bool { return strings.Contains(all, "["+r.Code+"]") }
+			if m.Rule == nil && all != "" || m.Rule != nil && !slices.ContainsFunc(rules, named) {
+				t.Errorf("got %.2000s", all)
+			}
+		})
+	}
+}
+
+// A mutant that a test calls with a history of its own is found, too.
+func TestOptimizeAndCompressFindMutants(t *testing.T) {
+	history := samples.Mixed(samples.Matters(), 5).History
+	for _, m := range mutants.All() {
+		s, _ := mutants.New(m.Name)
+		switch m.Check {
+		case "optimize-valid", "optimize-deterministic", "optimize-idempotent", "statements":
+		default:
+			continue
+		}
+		if m.Rule == check.ErrPinned || m.Rule == check.ErrOpaqueChanged || m.Name == "counts-wrong-in-compress" {
+			continue // the history has nothing of that, or Optimize is right
+		}
+		_, err := sdktest.Config{}.Optimize(t.Context(), s, history)
+		for range 20 { // dice fall the same way now and then
+			if err == nil && m.Rule == conform.ErrRandom {
+				_, err = sdktest.Config{}.Optimize(t.Context(), s, history)
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), "["+m.Rule.Code+"]") {
+			t.Errorf("%s: %v", m.Name, err)
+		}
+	}
+}
+
+// idle does nothing.
+type idle struct{}
+
+func (idle) Info() sdk.Info {
+	return sdk.Info{Name: "idle", Version: "1.0.0", Trigger: sdk.Continuous(0.8)}
+}
+
+func (idle) Optimize(context.Context, sdk.OptimizeInput) (sdk.DensityResult, error) {
+	return sdk.DensityResult{}, nil
+}
+
+func (idle) Compress(context.Context, sdk.Host, sdk.CompressInput) (sdk.CompressResult, error) {
+	return sdk.NoOp(sdk.NoOpNoGain), nil
+}
+
+func TestConformanceSaysWhenItSawNothing(t *testing.T) {
+	c := &complaints{TB: t}
+	sdktest.Conformance(c, idle{}, sdktest.Config{})
+	if len(c.said) > 0 || len(c.logged) != 1 || !strings.Contains(c.logged[0], "nothing to judge: Optimize prunes nothing") {
+		t.Errorf("said %q, logged %q", c.said, c.logged)
 	}
 }

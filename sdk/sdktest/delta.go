@@ -6,8 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/thresh-dev/thresh/internal/conform"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -48,13 +47,11 @@ func (c Config) session(
 		var found problems
 		// With a host that sends only what is new, the strategy would damage its own input for all later calls.
 		if i := firstDifference(s.was, s.shared); i >= 0 {
-			found.add("Optimize changed entry %d of its input, which later calls of the session see too; "+
-				"it must copy what it edits", i)
+			found.broken(conform.ErrInputChanged, i, "later calls of the session see it too")
 		}
-		if d := cmp.Diff(want, got, compareEntries); d != "" {
-			found.add("with a memo, of %d entries %d unchanged since it was stored and %d left by edits that were "+
-				"applied, Optimize answers something else than without; a memo must not change the result "+
-				"(-without +with):\n%s", len(s.shared), s.unchanged, s.applied, d)
+		if e := different(conform.ErrMemo, want, got, fmt.Sprintf("of %d entries %d are unchanged since it was stored, and "+
+			"%d left by edits that were applied; without it, then with it", len(s.shared), s.unchanged, s.applied)); e != nil {
+			found.addAll(e)
 		}
 		if len(found) > 0 {
 			return found.err("Optimize")

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/conform"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -38,6 +40,7 @@ type fakeHost struct {
 
 	mu       sync.Mutex
 	requests []sdk.GenerateRequest
+	over     []*check.Error // those that the model's window has no room for
 }
 
 // EstimateTokens counts with the test's counter, entry by entry as a host does.
@@ -67,6 +70,10 @@ func (h *fakeHost) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 	h.mu.Lock()
 	// Also those that fail, as a test may be about them.
 	h.requests = append(h.requests, req)
+	asked := append(slices.Clip(req.Entries), sdk.Content{Blocks: []sdk.Block{sdk.Text{Text: req.System}}})
+	if e := conform.Window(h.config.counter()(asked), req, *h.config.model(h.info)); e != nil {
+		h.over = append(h.over, e)
+	}
 	h.mu.Unlock()
 	if h.config.Generate == nil {
 		return sdk.Completion{}, errors.New("sdktest: the strategy calls Host.Generate, " +

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/conform"
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -33,7 +37,8 @@ type Compressed struct {
 
 // Optimize runs the strategy's Optimize on a history and returns what came of it. The test fails at once if that is an
 // error, and goes on but fails if the host would refuse the result or drop one of its reasons, if the strategy changed
-// its input, or if a second run on the optimised history finds anything more to do.
+// its input, if a second run answers something else or, on the optimised history, finds anything more to do, or if what
+// is written into the history is not true.
 func Optimize(tb testing.TB, s sdk.Strategy, history []sdk.Content, c Config) Optimized {
 	tb.Helper()
 	out, err := c.Optimize(tb.Context(), s, history)
@@ -42,7 +47,8 @@ func Optimize(tb testing.TB, s sdk.Strategy, history []sdk.Content, c Config) Op
 }
 
 // Compress runs the strategy's Compress on a history and returns what came of it. The test fails at once if that is an
-// error, and goes on but fails if the host would refuse the result or if the strategy changed its input.
+// error, and goes on but fails if the host would refuse the result, if the strategy changed its input, or if what is
+// written into the history is not true.
 func Compress(tb testing.TB, s sdk.Strategy, history []sdk.Content, c Config) Compressed {
 	tb.Helper()
 	out, err := c.Compress(tb.Context(), s, history)
@@ -85,26 +91,25 @@ func (c Config) Optimize(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	out.TokensAfter = count(out.History)
 	var found problems
 	if i := firstDifference(withOrigins(history), in.History); i >= 0 {
-		found.add("Optimize changed entry %d of its input; it must copy what it edits", i)
+		found.broken(conform.ErrInputChanged, i, "in Optimize")
 	}
 	// Reported as problems although the host goes on without them.
 	checkReasons(&found, history, r)
+	found.judged(c.statements(conform.Answer{Given: entries(withOrigins(history)), After: entries(out.History)}))
 	again, _, err := c.optimizeOnce(ctx, o, info, history)
 	if err != nil {
 		return out, fmt.Errorf("second run on the same history: %w", err)
 	}
-	if d := cmp.Diff(r, again, compareEntries); d != "" {
-		found.add("Optimize is not deterministic: a second run on the same history differs (-first +second):\n%s", d)
+	if e := different(conform.ErrRandom, r, again, "the first run, then the second"); e != nil {
+		found.addAll(e)
 	}
 	// On every turn the host optimises what it optimised before.
 	rest, _, err := c.optimizeOnce(ctx, o, info, out.History)
 	if err != nil {
 		return out, fmt.Errorf("second run, on the optimised history: %w", err)
 	}
-	if len(rest.Removals)+len(rest.Replacements) > 0 {
-		found.add("a second Optimize, on the optimised history, still removes %v and replaces %d entries; "+
-			"it must find nothing",
-			rest.Removals, len(rest.Replacements))
+	if e := different(conform.ErrNotDone, sdk.DensityResult{}, rest, "on the optimised history"); e != nil {
+		found.addAll(e)
 	}
 	return out, found.err("Optimize")
 }
@@ -145,7 +150,11 @@ func (c Config) Compress(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 
 	found := checkCompressed(history, r)
 	if i := firstDifference(withOrigins(history), in.History); i >= 0 {
-		found.add("Compress changed entry %d of its input; it must copy what it edits", i)
+		found.broken(conform.ErrInputChanged, i, "in Compress")
+	}
+	found.judged(host.over)
+	if len(found) == 0 && r.NoOp == "" {
+		found.judged(c.statements(conform.Answer{Given: entries(withOrigins(history)), After: entries(out.History)}))
 	}
 	// Reports and bills rest on that flag.
 	if made := len(host.requests) > 0; r.NoOp == "" && made != r.Metadata.LLMCallMade {
@@ -155,7 +164,37 @@ func (c Config) Compress(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	return out, found.err("Compress")
 }
 
-var compareEntries = cmp.Comparer(sdk.Content.Equal)
+// different says where two results of Optimize differ, that of a and that of b: nil if nowhere.
+func different(rule *check.Rule, a, b sdk.DensityResult, detail string) *check.Error {
+	does := func(r sdk.DensityResult, i int) string {
+		_, removed := slices.BinarySearch(r.Removals, i)
+		if now, replaced := r.Replacements[i]; replaced {
+			return text.OneLine("it becomes "+string(now.AppendJSON(nil)), 200)
+		} else if removed {
+			return "it is removed"
+		}
+		return "it stays"
+	}
+	var touched []int
+	for _, r := range []sdk.DensityResult{a, b} {
+		touched = append(append(touched, r.Removals...), slices.Collect(maps.Keys(r.Replacements))...)
+	}
+	slices.Sort(touched)
+	for _, i := range slices.Compact(touched) {
+		x, inA := a.Replacements[i]
+		y, inB := b.Replacements[i]
+		_, goesInA := slices.BinarySearch(a.Removals, i)
+		_, goesInB := slices.BinarySearch(b.Removals, i)
+		if inA != inB || goesInA != goesInB || inA && !x.Equal(y) || !reflect.DeepEqual(a.Reasons[i], b.Reasons[i]) {
+			return &check.Error{Index: i, Err: rule, Detail: detail, Was: does(a, i), Came: does(b, i)}
+		}
+	}
+	if len(a.Removals)+len(a.Replacements)+len(b.Removals)+len(b.Replacements) > 0 && !reflect.DeepEqual(a.Metadata, b.Metadata) {
+		return &check.Error{Index: -1, Err: rule, Detail: detail, Was: fmt.Sprintf("%+v", a.Metadata),
+			Came: fmt.Sprintf("%+v", b.Metadata)}
+	}
+	return nil
+}
 
 // firstDifference returns the first position at which two histories differ, -1 if there is none.
 func firstDifference(a, b []sdk.Content) int {

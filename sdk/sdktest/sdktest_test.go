@@ -249,11 +249,11 @@ func TestOptimizeFindsWhatOneRunDoesNotShow(t *testing.T) {
 		"it changes its input": {func(in sdk.OptimizeInput) sdk.DensityResult {
 			in.History[0].Blocks[0] = sdk.Text{Text: "changed"}
 			return sdk.DensityResult{}
-		}, "changed entry 0 of its input"},
+		}, "[input-changed]"},
 		"it is not deterministic": {func(in sdk.OptimizeInput) sdk.DensityResult { runs++; return cut(in, runs) },
-			"not deterministic"},
+			"[random]"},
 		"it never comes to an end": {func(in sdk.OptimizeInput) sdk.DensityResult { return cut(in, 1) },
-			"must find nothing"},
+			"[not-idempotent]"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,26 +14,34 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/builtin"
 	"github.com/thresh-dev/thresh/host/internal/lab/verify"
 	"github.com/thresh-dev/thresh/host/internal/table"
+	"github.com/thresh-dev/thresh/internal/conform"
+	"github.com/thresh-dev/thresh/internal/conform/samples"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // verifyCommand runs the conformance suite of package verify on a plugin, without a host. Only the settings about
 // isolation count: a plugin that needs a grant could not be verified without it, and everything else must have the same
 // result on the author's machine and on a user's.
 func verifyCommand(a *app) *cobra.Command {
-	var only []string
+	var only, with []string
 	cmd := &cobra.Command{
 		Use:   "verify BINARY",
 		Short: "Run the conformance checks on a plugin",
 		Long: `Runs the plugin in the file BINARY, which must be named thresh-strategy-<name>, on synthetic
 histories and with a scripted model. BINARY may also be the name of a strategy that is built in. It
-uses none of your conversations and costs nothing. Of your settings it uses plugins.isolation,
-plugins.grants and plugins.maxMemoryBytes. It takes some seconds. The exit status is 1 if a check
-failed. --log-level debug shows what the plugin logs.
+costs nothing, and uses of your conversations only those that --with names. Of your settings it uses
+plugins.isolation, plugins.grants and plugins.maxMemoryBytes. It takes some seconds. The exit status
+is 1 if a check failed. A check has nothing to judge if the plugin does with no history what the
+check is about: name a recording in which it does. --log-level debug shows what the plugin logs.
 
 The checks:
-` + listChecks(),
+` + listChecks() + `
+
+The rules for answers, each by its code:
+` + listRules(),
 		Example: `  thresh plugins verify high-density
   thresh plugins verify --only optimize-pure,optimize-idempotent ./thresh-strategy-mine
+  thresh plugins verify --with session.jsonl ./thresh-strategy-mine
   thresh plugins verify -o json ./thresh-strategy-mine`,
 		Args: func(cmd *cobra.Command, given []string) error {
 			if len(given) != 1 {
@@ -54,8 +64,12 @@ The checks:
 			if !slices.Contains(builtin.Names(), binary) {
 				binary = a.path(binary)
 			}
+			recordings, err := a.samples(cmd.Context(), with)
+			if err != nil {
+				return err
+			}
 			report, err := verify.Run(cmd.Context(), binary, verify.Options{
-				Only: only, Logger: logger, Progress: bar.step, Plugins: c.Settings().Plugins, RunDir: a.temp(),
+				Only: only, Logger: logger, Progress: bar.step, Plugins: c.Settings().Plugins, RunDir: a.temp(), With: recordings,
 			})
 			bar.clear()
 			switch {
@@ -73,29 +87,70 @@ The checks:
 	}
 	cmd.Flags().StringSliceVar(&only, "only", nil, "run these `CHECKS` only, separated by commas")
 	complete(cmd, "only", checkNames()...)
+	cmd.Flags().StringSliceVar(&with, "with", nil, "also try it on the recordings in these `FILES`, separated by commas")
 	a.addOutput(cmd)
 	return cmd
 }
 
-// printVerified prints a table that fits the terminal, then each failure in full. Its last line is the sum, which is
+// samples reads recordings as histories to try a plugin on.
+func (a *app) samples(ctx context.Context, files []string) (out []samples.Sample, err error) {
+	for _, file := range files {
+		t, err := a.read(ctx, file)
+		if err != nil {
+			return nil, err
+		}
+		a.warnings(file, t.Notes)
+		out = append(out, samples.Sample{Name: displayName(file), History: t.Entries})
+	}
+	return out, nil
+}
+
+// printVerified prints a table that fits the terminal, then each finding in full. Its last line is the sum, which is
 // what remains on the screen.
 func (a *app) printVerified(r *verify.Report) error {
 	t := table.New(table.Column{Name: "check"}, table.Column{Name: "result"}, table.Column{Name: "time", Right: true},
 		table.Column{Name: "detail", Min: 20})
 	for _, result := range r.Results {
-		t.Row(result.Check, string(result.Outcome), fmt.Sprintf("%.2fs", result.Duration.Seconds()), result.Detail)
+		detail := result.Detail
+		if n := len(result.Findings) + result.More; n > 0 {
+			detail = plural(n, "finding") + ", below"
+		}
+		t.Row(result.Check, string(result.Outcome), fmt.Sprintf("%.2fs", result.Duration.Seconds()), detail)
 	}
-	if err := a.printSmallTable(t); err != nil {
+	// In a pipe nothing is cut.
+	width := table.Width(a.out, cmp.Or(a.getenv("COLUMNS"), "100000"))
+	if err := t.Write(a.out, table.Options{Width: width}); err != nil {
 		return err
 	}
 	for _, result := range r.Results {
-		// Skipped checks have their reason in the table, where it fits.
-		if result.Outcome == verify.Fail {
-			fmt.Fprintf(a.out, "\n%s failed: %s\n", result.Check, result.Detail)
+		switch result.Outcome {
+		case verify.Fail:
+			fmt.Fprintf(a.out, "\n%s failed:\n", result.Check)
+			for _, f := range result.Findings {
+				a.printFinding(f)
+			}
+			if result.More > 0 {
+				fmt.Fprintf(a.out, "  and %d more\n", result.More)
+			}
+		case verify.Nothing:
+			fmt.Fprintf(a.out, "\n%s has nothing to judge: %s\n", result.Check, result.Detail)
 		}
 	}
 	_, err := fmt.Fprintf(a.out, "\n%s\n", r.Summary())
 	return err
+}
+
+func (a *app) printFinding(f verify.Finding) {
+	place := f.Place()
+	if place != "" {
+		place += ": "
+	}
+	fmt.Fprintf(a.out, "  %s: %s%s\n", f.Rule, place, f.Problem)
+	for _, line := range []struct{ name, text string }{{"was", f.Was}, {"came", f.Came}, {"do", f.Do}} {
+		if line.text != "" {
+			fmt.Fprintf(a.out, "    %-5s %s\n", line.name, text.Printable(line.text, len(line.text)))
+		}
+	}
 }
 
 // verifyLogger returns a logger only if --log-level asks for one. The suite provokes hundreds of errors on purpose, and
@@ -124,6 +179,14 @@ func listChecks() string {
 	var b strings.Builder
 	for _, c := range verify.Checks() {
 		b.WriteString(helpRow(c.Name, 23, c.Meaning))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func listRules() string {
+	var b strings.Builder
+	for _, r := range conform.Rules() {
+		b.WriteString(helpRow(r.Code, 23, r.Broken))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

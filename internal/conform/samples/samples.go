@@ -41,9 +41,28 @@ func All() []Sample {
 		{"many calls in one entry", manyCalls()},
 		{"10,000 entries", session(10_000, 2)},
 	}
-	// Twelve, as each costs every strategy a call in every check.
-	for seed := uint64(1); seed <= 12; seed++ {
+	for _, m := range Matters() {
+		out = append(out, m.History(1))
+	}
+	out = append(out, Mixed(Matters(), 1))
+	// Ten, as each costs every strategy a call in every check.
+	for seed := uint64(1); seed <= 10; seed++ {
 		out = append(out, Sample{fmt.Sprint("mixed ", seed), mixed(seed)})
+	}
+	return out
+}
+
+// More returns further histories of what a strategy reacts to. reacts says whether it did in one of those of [All].
+func More(reacts func(name string) bool) (out []Sample) {
+	var matters []Matter
+	for _, m := range Matters() {
+		if reacts(m.History(1).Name) {
+			matters = append(matters, m)
+			out = append(out, m.History(2))
+		}
+	}
+	if len(matters) > 0 {
+		out = append(out, Mixed(matters, 2), Mixed(matters, 3))
 	}
 	return out
 }

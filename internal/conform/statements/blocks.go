@@ -97,6 +97,12 @@ func (r *reading) block(by content.Speaker, at turns.At, was, now content.Block,
 		if bytes.Equal(was.Result, now.Result) || r.whole(at, was, now) {
 			return
 		}
+		if failed, why := judgeSigns(was); failed == yes && r.o.Foreign {
+			if still, _ := judge(now); still == no {
+				r.wrong(Failure, now.ResultText(), why)
+				return
+			}
+		}
 		p := place{by: by, block: j, answer: true}
 		switch {
 		case r.values(p, was.Result, now.Result):

@@ -31,6 +31,8 @@ const (
 	Unknown Kind = "unknown text"
 	// Changed is a name, parameter or outcome of a call that is another one.
 	Changed Kind = "changed call or outcome"
+	// Failure is a result of which nothing is left that says that the call failed.
+	Failure Kind = "failure that is gone"
 )
 
 // Entry is an entry of a conversation or of a view, with the id that the host gave it. An entry that the host made for

@@ -49,6 +49,17 @@ func running(call content.ToolCall, r content.ToolResponse) bool {
 
 // judge tells whether a call failed, and by what.
 func judge(r content.ToolResponse) (failed verdict, why string) {
+	if v, why := judgeSigns(r); v != unclear {
+		return v, why
+	}
+	if !trouble().Match(r.Result) {
+		return no, "nothing in the result says so"
+	}
+	return unclear, ""
+}
+
+// judgeSigns is judge without a look at every word.
+func judgeSigns(r content.ToolResponse) (failed verdict, why string) {
 	if r.Error != "" {
 		return yes, "the response has an error: " + r.Error
 	}
@@ -57,12 +68,7 @@ func judge(r content.ToolResponse) (failed verdict, why string) {
 	}
 	// Which of several texts says how the call ended is the agent's affair.
 	if all := content.Literals(r.Result); len(all) == 1 {
-		if v, why := judgeText(all[0].Text, strings.Contains(strings.ToLower(r.ToolName), "read")); v != unclear {
-			return v, why
-		}
-	}
-	if !trouble().Match(r.Result) {
-		return no, "nothing in the result says so"
+		return judgeText(all[0].Text, strings.Contains(strings.ToLower(r.ToolName), "read"))
 	}
 	return unclear, ""
 }

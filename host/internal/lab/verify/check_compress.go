@@ -7,124 +7,158 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/internal/conform"
-	"github.com/thresh-dev/thresh/sdk"
 )
 
-// eachCompressed compresses all samples and passes each result to judge. It stops at the first error: the report has
-// room for one detail, and the first finding is the one to fix. withLarge adds the large sample, which takes about as
-// long as all others together. n is the number of samples.
-func (s *suite) eachCompressed(ctx context.Context, withLarge bool, judge func(compressed) error) (n int, err error) {
+// compressed returns what Compress makes of all samples. It is asked once a run.
+func (s *suite) compressed(ctx context.Context) ([]tried[compressed], error) {
 	st, err := s.compressing(ctx)
-	if err != nil {
-		return 0, err
+	if err != nil || s.squeezed != nil {
+		return s.squeezed, err
 	}
-	all := s.small()
-	if withLarge {
-		all = s.all()
-	}
-	for _, sm := range all {
-		c, err := compress(ctx, st, sm, &services{})
-		if err == nil {
-			err = judge(c)
+	s.squeezed, err = try(ctx, s, func(sm sample) (compressed, error) { return compress(ctx, st, sm, &s.model) })
+	return s.squeezed, err
+}
+
+// eachCompressed has judge look at each answer of Compress that the host accepts. n of all made a smaller history.
+func (s *suite) eachCompressed(ctx context.Context, judge func(compressed)) (n, of int, err error) {
+	all, err := s.compressed(ctx)
+	for _, t := range all {
+		if t.err == nil && t.got.noOp == "" {
+			judge(t.got)
+			n++
 		}
-		if err != nil {
-			return 0, err
-		}
 	}
-	return len(all), nil
+	return n, len(all), err
 }
 
 // checkCompressValid demands that the host's validator accepts every answer, also when the strategy gets its own
 // result back as input: in a long session a history is compressed many times, and a strategy that cannot handle its
 // own summaries fails there only, hours in.
 func checkCompressValid(ctx context.Context, s *suite) (string, error) {
+	all, err := s.compressed(ctx)
+	if err != nil {
+		return "", err
+	}
+	var found findings
 	made := 0
-	n, err := s.eachCompressed(ctx, true, func(c compressed) error {
-		if c.noOp != "" {
-			return nil
+	for _, t := range all {
+		if found.add(t.sm.name, t.err); t.err != nil || t.got.noOp != "" || found.full() {
+			continue
 		}
 		made++
+		found.judged(t.sm.name, t.got.answer().Repeated()...)
 		// Asked for again, because a call that hung replaces the plugin's process in between.
 		st, err := s.strategy(ctx)
 		if err != nil {
-			return err
+			return "", err
 		}
-		if _, err := compress(ctx, st, c.after, &services{}); err != nil {
-			return fmt.Errorf("run on its own result: %w", err)
+		if _, err := compress(ctx, st, t.got.after, &services{}); err != nil {
+			found.add(t.sm.name, fmt.Errorf("run on its own result: %w", err))
+			if !answeredBadly(err) {
+				break
+			}
 		}
-		return nil
-	})
-	if err != nil {
+	}
+	if err := found.err(); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d histories, %d of them compressed, those twice", n, made), nil
+	if made == 0 {
+		return "", unseen("it compresses nothing", len(all))
+	}
+	return fmt.Sprintf("%d histories, %d of them compressed, those twice", len(all), made), nil
 }
 
-// checkCompressHuman leaves out the large sample; searching its text for quotes would dominate the run.
 func checkCompressHuman(ctx context.Context, s *suite) (string, error) {
+	var found findings
 	lostAll, ofAll := 0, 0
-	_, err := s.eachCompressed(ctx, false, func(c compressed) error {
-		lost, of, err := c.answer().People()
-		lostAll, ofAll = lostAll+lost, ofAll+of
-		return on(&c.given, err)
+	n, of, err := s.eachCompressed(ctx, func(c compressed) {
+		lost, people, wrong := c.answer().People()
+		lostAll, ofAll = lostAll+lost, ofAll+people
+		found.judged(c.given.name, wrong...)
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
-	}
-	if lostAll == 0 {
+	case found.err() != nil:
+		return "", found.err()
+	case n == 0:
+		return "", unseen("it compresses nothing", of)
+	case lostAll == 0:
 		return fmt.Sprintf("all %d entries of people are kept", ofAll), nil
 	}
 	return fmt.Sprintf("%d of %d entries of people are gone, and counted", lostAll, ofAll), nil
 }
 
 func checkCompressTarget(ctx context.Context, s *suite) (string, error) {
-	reached, missed, nothing := 0, 0, 0
-	_, err := s.eachCompressed(ctx, true, func(c compressed) error {
-		switch {
-		case c.noOp != "":
-			nothing++
-			return nil
-		case c.metadata.TargetMissed:
+	var found findings
+	reached, missed := 0, 0
+	n, of, err := s.eachCompressed(ctx, func(c compressed) {
+		if c.metadata.TargetMissed {
 			missed++
-		default:
+		} else {
 			reached++
 		}
-		return on(&c.given, c.answer().Size())
+		found.judged(c.given.name, c.answer().Size()...)
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case found.err() != nil:
+		return "", found.err()
+	case n == 0:
+		return "", unseen("it compresses nothing", of)
 	}
-	return fmt.Sprintf(
-		"reached %d times, missed and said so %d times, nothing to do %d times", reached, missed, nothing), nil
+	return fmt.Sprintf("reached %d times, missed and said so %d times, nothing to do %d times", reached, missed, of-n), nil
 }
 
+// checkStatements leaves out answers that other checks complain of.
 func checkStatements(ctx context.Context, s *suite) (string, error) {
-	read := 0
-	judge := func(sm *sample, a conform.Answer) error {
-		n, err := a.Statements(workspace)
-		read += n
-		return on(sm, err)
+	var found findings
+	read, histories := 0, 0
+	judge := func(sm *sample, a conform.Answer) {
+		n, wrong := a.Statements(workspace)
+		read, histories = read+n, histories+1
+		found.judged(sm.name, wrong...)
 	}
-	st, err := s.strategy(ctx)
-	if err != nil {
+	pruned, err := s.optimized(ctx)
+	if err != nil && !errors.As(err, new(skipped)) {
 		return "", err
 	}
-	if st.Info().Trigger.Mode == sdk.ModeContinuous {
-		for _, sm := range s.small() {
-			o, err := optimize(ctx, st, sm, "statements", 1)
-			if err == nil {
-				err = judge(&sm, conform.Answer{Given: shown(sm.entries), After: shown(o.after.entries)})
-			}
-			if err != nil {
-				return "", err
-			}
+	for _, t := range pruned {
+		if t.err == nil {
+			judge(&t.sm, conform.Answer{Given: shown(t.sm.entries), After: shown(t.got.after.entries)})
 		}
 	}
-	n, err := s.eachCompressed(ctx, false, func(c compressed) error { return judge(&c.given, c.answer()) })
+	if _, _, err := s.eachCompressed(ctx, func(c compressed) { judge(&c.given, c.answer()) }); err != nil {
+		return "", err
+	}
+	if err := found.err(); err != nil {
+		return "", err
+	}
+	if read == 0 {
+		return "", unseen("it writes no sentence", histories)
+	}
+	return fmt.Sprintf("%d histories, %d sentences", histories, read), nil
+}
+
+// checkServicesWindow demands that what is sent to the model leaves room for the answer. A provider refuses the rest.
+func checkServicesWindow(ctx context.Context, s *suite) (string, error) {
+	if _, err := s.usingServices(ctx); err != nil {
+		return "", err
+	}
+	all, err := s.compressed(ctx)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d histories, %d sentences", n, read), nil
+	if s.model.tally.generations.Load() == 0 {
+		return "", unseen("it asks the model for nothing", len(all))
+	}
+	var found findings
+	found.judged("", s.model.beyond()...)
+	if err := found.err(); err != nil {
+		return "", err
+	}
+	return s.model.tally.String(), nil
 }
 
 // usingServices returns the plugin if it calls any host service, as seen in its first Compress. Otherwise the checks

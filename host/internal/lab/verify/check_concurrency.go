@@ -3,10 +3,11 @@ package verify
 import (
 	"context"
 	"fmt"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/conform"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -21,7 +22,7 @@ func checkConcurrency(ctx context.Context, s *suite) (string, error) {
 	detail := ""
 	if st.Info().Trigger.Mode == sdk.ModeContinuous {
 		if err := s.optimizeAtOnce(ctx, st); err != nil {
-			return "", fmt.Errorf("calls of Optimize at once: %w", err)
+			return "", err
 		}
 		detail = fmt.Sprintf("%d Optimize, ", s.bounds.calls)
 	}
@@ -29,7 +30,7 @@ func checkConcurrency(ctx context.Context, s *suite) (string, error) {
 		return "", err
 	}
 	if err := s.compressAtOnce(ctx, st); err != nil {
-		return "", fmt.Errorf("calls of Compress at once: %w", err)
+		return "", err
 	}
 	detail += fmt.Sprintf("%d Compress", s.bounds.calls)
 	if s.asked.generations.Load() == 0 {
@@ -49,36 +50,53 @@ func (s *suite) optimizeAtOnce(ctx context.Context, st *plugins.Strategy) error 
 	if err != nil {
 		return err
 	}
-	var g errgroup.Group
-	for i := range s.bounds.calls {
-		// Neighbouring calls get different histories, so a mix-up changes an answer.
-		k := i % len(alone)
-		sm := s.small()[k]
-		g.Go(func() error {
-			// Different session ids: a plugin may serialise the calls of one session, and the fault is between
-			// sessions.
-			a, err := optimize(ctx, st, sm, fmt.Sprint("s", i), 1)
-			if err != nil {
-				return err
-			}
-			return same([]sample{sm}, alone[k:k+1], []optimized{a}, "the answer among many calls is another than alone")
-		})
-	}
-	return g.Wait()
+	return s.atOnce(func(i int, sm sample) *check.Error {
+		// Different session ids: a plugin may serialise the calls of one session, and the fault is between sessions.
+		got, err := optimize(ctx, st, sm, fmt.Sprint("s", i), 1)
+		if err != nil {
+			got.bytes = "error: " + err.Error()
+		}
+		if want := alone[i%len(alone)]; got.bytes != want.bytes {
+			return different(conform.ErrAtOnce, want, got, "Optimize alone, then among others")
+		}
+		return nil
+	})
 }
 
-// compressAtOnce demands that parallel calls succeed. Their answers are not compared: unlike an Optimize, a Compress
-// need not be deterministic.
+// compressAtOnce demands that parallel calls succeed where they did alone. Their answers are not compared: unlike an
+// Optimize, a Compress need not be deterministic.
 func (s *suite) compressAtOnce(ctx context.Context, st *plugins.Strategy) error {
-	var g errgroup.Group
-	for i := range s.bounds.calls {
-		sm := s.small()[i%len(s.small())]
-		g.Go(func() error {
-			_, err := compress(ctx, st, sm, &services{})
-			return err
-		})
+	alone, err := s.compressed(ctx)
+	if err != nil {
+		return err
 	}
-	return g.Wait()
+	return s.atOnce(func(i int, sm sample) *check.Error {
+		k := i % len(s.few)
+		if k >= len(alone) || alone[k].err != nil {
+			return nil // other checks complain
+		}
+		if _, err := compress(ctx, st, sm, &services{}); err != nil {
+			return &check.Error{Index: -1, Err: conform.ErrAtOnce, Came: sentence(err), Detail: "Compress succeeds alone"}
+		}
+		return nil
+	})
+}
+
+// atOnce makes calls in parallel. Neighbouring calls get different histories, so a mix-up changes an answer.
+func (s *suite) atOnce(call func(i int, sm sample) *check.Error) error {
+	wrong := make([]*check.Error, s.bounds.calls)
+	var wg sync.WaitGroup
+	for i := range wrong {
+		wg.Go(func() { wrong[i] = call(i, s.few[i%len(s.few)]) })
+	}
+	wg.Wait()
+	var found findings
+	for i, e := range wrong {
+		if e != nil {
+			found.judged(s.few[i%len(s.few)].name, e)
+		}
+	}
+	return found.err()
 }
 
 // oneHeld blocks the model call of one session and demands that another session is served meanwhile. The call that is

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/internal/conform"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk"
 )
@@ -106,27 +107,12 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 	return fmt.Sprintf("%d settings, %d values at their bounds", len(info.Config), tried), nil
 }
 
-// edges returns values that a setting's declaration allows and that are most likely to break: its bounds, its named
-// values, and both booleans. Off-by-one checks fail at the bounds.
-func edges(f sdk.ConfigField) []json.RawMessage {
-	var out []json.RawMessage
-	add := func(v any) {
+// edges are [conform.Edges] as JSON.
+func edges(f sdk.ConfigField) (out []json.RawMessage) {
+	for _, v := range conform.Edges(f) {
 		if raw, err := json.Marshal(v); err == nil { // fails for infinities, which bound nothing
 			out = append(out, raw)
 		}
-	}
-	if f.Minimum != nil {
-		add(*f.Minimum)
-	}
-	if f.Maximum != nil {
-		add(*f.Maximum)
-	}
-	for _, v := range f.Allowed {
-		add(v)
-	}
-	if f.Type == sdk.Boolean {
-		add(true)
-		add(false)
 	}
 	return out
 }

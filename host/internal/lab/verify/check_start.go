@@ -3,9 +3,12 @@ package verify
 import (
 	"context"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/client"
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/conform"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
@@ -38,13 +41,16 @@ func checkStdout(ctx context.Context, s *suite) (string, error) {
 			detail = fmt.Sprintf("%s did not end within %v; from here on, calls get %v", op, bound, s.bounds.call)
 		}
 	}
+	p.Gone(restTime) // what go-plugin took from os.Stdout is on its way
 	// Not SIGKILL: plugins print their farewells when they are asked to stop.
 	_ = p.Signal(syscall.SIGTERM) // an error means that it has ended already
 	p.Gone(s.bounds.stop)
 	p.end()
 	if lines, first := p.Noise(); lines > 0 {
-		return "", fmt.Errorf("it writes to standard output, which is for the handshake line alone; "+
-			"it printed %d other lines, such as %q", lines, first)
+		var found findings
+		found.judged("", &check.Error{Index: -1, Err: conform.ErrPrints, Came: strings.Join(first, " / "),
+			Detail: fmt.Sprintf("%d lines", lines)})
+		return "", found.err()
 	}
 	return detail, ctx.Err()
 }

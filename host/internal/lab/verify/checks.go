@@ -34,6 +34,7 @@ func Checks() []Check {
 			"garbage settings are refused as INVALID_ARGUMENT with the key, or ignored; they end nothing",
 			checkSettingsGarbage,
 		},
+		{"settings-calls", "each call follows its own settings, whatever the calls before had", checkSettingsCalls},
 		{
 			"call-order",
 			"calls before Configure are refused, and so is Optimize without a continuous trigger",
@@ -65,7 +66,11 @@ func Checks() []Check {
 			"the host accepts what Compress makes of every history, the largest included",
 			checkCompressValid,
 		},
-		{"compress-human", "what people said is kept, or the metadata counts what is gone", checkCompressHuman},
+		{
+			"compress-human",
+			"what people said is kept, or the metadata counts what is gone; the newest of it stays",
+			checkCompressHuman,
+		},
 		{
 			"compress-target",
 			"Compress gets to the target, or says that it missed it, or that there is nothing to do",
@@ -82,8 +87,10 @@ func Checks() []Check {
 			"a failing host service makes the call fail with its code, and nothing else",
 			checkServicesFailing,
 		},
+		{"services-window", "what is sent to the model fits its window, with the answer", checkServicesWindow},
 		{"services-huge", "enormous answers of host services end nothing", checkServicesHuge},
 		{"concurrency", "32 calls at once get the answers that they would get one by one", checkConcurrency},
+		{"growth", "four times the history takes about four times the processor time", checkGrowth},
 		{"cancellation", "work for a cancelled call stops within a second", checkCancellation},
 		{"memory", "the largest history needs at most 512 MiB of memory", checkMemory},
 		{"sigint", "SIGINT, which reaches every process of a terminal, is ignored", checkSIGINT},

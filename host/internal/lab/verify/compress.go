@@ -45,6 +45,7 @@ func compressCall(sm sample, info sdk.Info) prepare.CompressCall {
 type compressed struct {
 	// "": something was done
 	noOp     sdk.NoOpReason
+	edits    int // entries with other blocks
 	metadata sdk.CompressMetadata
 	// given and after share the entries that stayed, by pointer.
 	given  sample // curated
@@ -68,6 +69,14 @@ func compress(ctx context.Context, st *plugins.Strategy, sm sample, services sdk
 	parts, err := check.Compress(contentsOf(sm.entries), a.Pieces)
 	if err != nil {
 		return compressed{}, on(&sm, fmt.Errorf("the host refuses the answer: %w", err))
+	}
+	for i, p := range parts {
+		if p.Edited {
+			out.edits++
+		}
+		if p.Index < 0 {
+			parts[i].Content = check.MarkMade(p.Content, st.Name())
+		}
 	}
 	out.after = applied(sm, parts)
 	return out, nil
@@ -104,7 +113,7 @@ func unusable(st *plugins.Strategy, host *services, err error) bool {
 
 // plain returns the sample without peculiarities, for checks in which the history is not the point.
 func (s *suite) plain() sample {
-	for _, sm := range s.small() {
+	for _, sm := range s.base() {
 		if sm.name == samples.Plain {
 			return sm
 		}

@@ -17,7 +17,8 @@
 // Every check on time is a bound that a healthy plugin stays far below. Work that goes on after a cancellation is
 // measured in processor time, so a busy machine fails no plugin.
 //
-// All input is made for the purpose (package samples) and the same in every run; so is the model that strategies with
-// requires_llm are given (services.go). No real conversation or money is touched; of the settings, those about
-// isolation hold.
+// Input is made for the purpose (package samples) and the same in every run, but for recordings that the user names; so
+// is the model that strategies with requires_llm are given (services.go). No money is touched; of the settings, those
+// about isolation hold. What a plugin reacts to it is shown more of. The answers to all histories are asked for once and
+// judged by several checks. A check reports what it finds (findings.go), or that it saw nothing to judge.
 package verify

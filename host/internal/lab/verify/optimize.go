@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
@@ -12,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -56,6 +58,13 @@ type optimized struct {
 	after sample
 }
 
+func (o optimized) String() string {
+	if strings.HasPrefix(o.bytes, "error: ") {
+		return text.OneLine(o.bytes, 200)
+	}
+	return fmt.Sprintf("%d edits", o.edits)
+}
+
 // optimize makes one Optimize and validates the answer with the host's own validator. Errors name the sample.
 func optimize(
 	ctx context.Context,
@@ -64,9 +73,15 @@ func optimize(
 	session string,
 	revision uint64,
 ) (optimized, error) {
-	a, err := st.Optimize(ctx, prepare.OptimizeCall{
+	return judgeOptimize(ctx, st, sm, prepare.OptimizeCall{
 		Call: callOf(sm, session, revision), OptimizeParams: sdk.OptimizeParams{Density: density},
 	})
+}
+
+func judgeOptimize(
+	ctx context.Context, st *plugins.Strategy, sm sample, call prepare.OptimizeCall,
+) (optimized, error) {
+	a, err := st.Optimize(ctx, call)
 	if err != nil {
 		return optimized{}, on(&sm, err)
 	}

@@ -4,17 +4,20 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/conform"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
 // model is the model that strategies with requires_llm are told about. No real model is behind it; see
 // [conform.Snapshot].
-var model = sdk.Model{Name: "scripted", ContextLimit: 200_000, MaxOutput: 8_000}
+var model = sdk.Model{Name: "scripted", ContextLimit: 64_000, MaxOutput: 8_000}
 
 // services implements the host services that a strategy can call during a Compress. The zero value answers correctly
 // and without delay; the fields make it slow, wrong or broken. Set them before use: methods run concurrently, on
@@ -35,6 +38,16 @@ type services struct {
 	breakOff bool
 
 	tally tally
+
+	mu   sync.Mutex
+	over []*check.Error // requests that the model's window has no room for
+}
+
+// beyond are the requests that the model's window has no room for.
+func (s *services) beyond() []*check.Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.over)
 }
 
 // tally counts the requests of a strategy. It is atomic, since checks read it while the plugin is still running.
@@ -89,6 +102,15 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 	if s.generateErr != nil && !s.breakOff {
 		return sdk.Completion{}, s.generateErr
 	}
+	in := tokens(sdk.Content{Blocks: []sdk.Block{sdk.Text{Text: req.System}}})
+	for _, e := range req.Entries {
+		in += tokens(e)
+	}
+	if e := conform.Window(in, req, model); e != nil {
+		s.mu.Lock()
+		s.over = append(s.over, e)
+		s.mu.Unlock()
+	}
 	answer := cmp.Or(s.text, conform.Snapshot)
 	sent := 0
 	for line := range strings.Lines(answer) {
@@ -101,10 +123,6 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 		if s.breakOff && sent == 2 {
 			return sdk.Completion{}, s.generateErr
 		}
-	}
-	in := 0
-	for _, e := range req.Entries {
-		in += tokens(e)
 	}
 	return sdk.Completion{
 		Text: answer, FinishReason: "stop", InputTokens: in, OutputTokens: len(answer) / 4, Model: model.Name,

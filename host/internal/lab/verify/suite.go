@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/internal/conform/samples"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk"
 )
@@ -34,6 +36,7 @@ type bounds struct {
 	large  int           // bytes of the large history
 	long   int           // entries of the longest of the others, which is shortened to them; 0 for as it is
 	calls  int           // parallel calls in the check on concurrency
+	many   int           // entries of the history that shows how time grows
 }
 
 // defaultBounds returns the host's own timeouts where there is one, so a plugin which passes does not time out
@@ -44,6 +47,7 @@ func defaultBounds() bounds {
 	return bounds{
 		start: set.StartTimeout, call: set.OptimizeTimeout, react: time.Second, stop: limits.StopTimeout,
 		held: 5 * time.Second, slow: 300 * time.Millisecond, memory: 512 << 20, large: 16 << 20, calls: 32,
+		many: 100_000,
 	}
 }
 
@@ -61,12 +65,18 @@ type suite struct {
 	running *plugins.Strategy
 	// all hosts of this run, to be closed at its end
 	managers []*plugins.Manager
-	lacking  error    // the fault of the machine that ends the run; nil: there was none
-	broken   bool     // the plugin does not start, which some check has reported
-	asked    *tally   // requests of the first Compress; nil: there was none yet
-	unusable error    // why the plugin cannot use the scripted model's answer; nil: it can
+	lacking  error  // the fault of the machine that ends the run; nil: there was none
+	broken   bool   // the plugin does not start, which some check has reported
+	asked    *tally // requests of the first Compress; nil: there was none yet
+	unusable error  // why the plugin cannot use the scripted model's answer; nil: it can
+	with     []samples.Sample
 	huge     *sample  // cache of large()
-	few      []sample // cache of small()
+	few      []sample // cache of base(), and then of small()
+	reacted  bool     // few holds all of small()
+	// Caches of optimized and compressed, and the model that the latter asked.
+	pruned   []tried[optimized]
+	squeezed []tried[compressed]
+	model    services
 }
 
 // judge runs one check and turns its outcome into a result: an error of type skipped means skip, any other error
@@ -75,15 +85,27 @@ func (s *suite) judge(ctx context.Context, c Check) Result {
 	start := time.Now()
 	detail, err := c.run(ctx, s)
 	r := Result{Check: c.Name, Meaning: c.Meaning, Outcome: Pass, Detail: detail, Duration: time.Since(start)}
-	switch skip, ok := errors.AsType[skipped](err); {
-	case ok:
+	skip, isSkip := errors.AsType[skipped](err)
+	saw, isNothing := errors.AsType[nothing](err)
+	switch {
+	case isSkip:
 		r.Outcome, r.Detail = Skip, string(skip)
+	case isNothing:
+		r.Outcome, r.Detail = Nothing, string(saw)
 	// The machine's fault, such as a full disk: the run ends without a verdict on the plugin.
 	case errors.Is(err, plugins.ErrHost):
 		s.lacking = err
 	case err != nil:
-		r.Outcome, r.Detail = Fail, sentence(err)
-		s.noticeHang(err)
+		found, ok := errors.AsType[*findings](err)
+		if !ok {
+			found = &findings{}
+			found.add("", err)
+			s.noticeHang(err)
+		}
+		r.Outcome, r.Detail, r.Findings, r.More = Fail, found.Error(), found.all, found.more
+		for i := range r.Findings {
+			r.Findings[i].Rule = cmp.Or(r.Findings[i].Rule, c.Name)
+		}
 	}
 	return r
 }
@@ -192,7 +214,7 @@ func sentence(err error) string {
 	if failure, ok := errors.AsType[*plugins.Error](err); ok && failure.Stderr != "" {
 		said = strings.ReplaceAll(said, failure.Error(), failure.Sentence())
 	}
-	return text.OneLine(said, 600)
+	return text.OneLine(said, 2000)
 }
 
 // on adds the name of the sample to an error about what a plugin did with it; nil stays nil.

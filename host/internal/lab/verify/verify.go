@@ -17,6 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/builtin"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/internal/conform/samples"
 )
 
 // Options say what to run. The zero value runs every check.
@@ -28,6 +29,8 @@ type Options struct {
 	// Plugins are settings, of which those about isolation count: Isolation, Grants and MaxMemoryBytes. The zero value
 	// isolates as well as the machine can, and grants nothing.
 	Plugins config.Plugins
+	// With are further histories to try the plugin on.
+	With []samples.Sample
 	// RunDir is where files of the run are made, a short path; "" is the system's temporary directory.
 	RunDir string
 	// Progress is called before each check, on the goroutine of [Run], with the check's name, the number of checks
@@ -68,7 +71,7 @@ func run(ctx context.Context, binary string, o Options, limits bounds) (*Report,
 	if err != nil {
 		return nil, fmt.Errorf("creating a directory for the plugin: %w", err)
 	}
-	s := &suite{binary: b, spawner: spawner, bounds: limits, plugins: o.Plugins, log: o.Logger}
+	s := &suite{binary: b, spawner: spawner, bounds: limits, plugins: o.Plugins, log: o.Logger, with: o.With}
 	if s.log == nil {
 		s.log = hclog.NewNullLogger()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,8 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/builtin"
-	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/conform/samples"
+	"github.com/thresh-dev/thresh/internal/testkit/mutants"
 	"github.com/thresh-dev/thresh/internal/testkit/race"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 func TestTheShippedPluginsPass(t *testing.T) {
@@ -42,7 +45,7 @@ func TestTheShippedPluginsPass(t *testing.T) {
 			}
 			for _, result := range r.Results {
 				if result.Outcome == Fail {
-					t.Errorf("%s: %s", result.Check, result.Detail)
+					t.Errorf("%s: %s %+v", result.Check, result.Detail, result.Findings)
 				}
 			}
 			if len(r.Results) != len(checks) {
@@ -56,12 +59,10 @@ func TestTheShippedPluginsPass(t *testing.T) {
 func TestABadPluginFailsTheRightCheck(t *testing.T) {
 	start := []string{"handshake", "stdout", "getinfo", "getinfo-stable"}
 	settings := []string{"getinfo", "settings-defaults", "settings-garbage"}
-	optimize := []string{"optimize-valid", "optimize-deterministic", "optimize-pure", "optimize-idempotent"}
-	optimizes := append(slices.Clone(optimize), "optimize-delta")
-	compress := []string{"compress-valid", "compress-human", "compress-target"}
+	optimizes := []string{"optimize-valid", "optimize-deterministic", "optimize-pure", "optimize-idempotent",
+		"optimize-delta"}
 	services := []string{"compress-valid", "services-slow", "services-failing", "services-huge", "concurrency"}
 	load := []string{"compress-valid", "cancellation", "memory"}
-	valid := []string{"optimize-valid", "compress-valid"}
 	end := []string{"sigint", "sigterm", "lifeline"}
 	for fault, tc := range map[string]struct {
 		only   []string
@@ -77,27 +78,7 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 		"changes-getinfo":          {start, []string{"getinfo-stable"}, "version was"},
 		"panics-on-garbage":        {settings, []string{"settings-garbage"}, "INVALID_ARGUMENT"},
 		"names-no-key":             {settings, []string{"settings-garbage"}, "does not name the key"},
-		"edits-in-place":           {optimize[:3], []string{"optimize-valid"}, "in place"},
-		"removes-people":           {optimize[:3], []string{"optimize-valid"}, check.ErrHumanLost.Error()},
-		"rewrites-parameters":      {valid, valid, check.ErrCallChanged.Error()},
-		"renames-tools":            {valid, valid, check.ErrCallChanged.Error()},
-		"rewrites-results":         {valid, valid, check.ErrResultChanged.Error()},
-		"hides-failures":           {valid, valid, check.ErrOutcomeChanged.Error()},
-		"speaks-for-the-model":     {valid, valid, check.ErrWordsAdded.Error()},
-		"rewrites-thinking":        {valid, valid, check.ErrSigned.Error()},
-		"prunes-pinned":            {optimize[:1], []string{"optimize-valid"}, check.ErrPinned.Error()},
-		"compresses-pinned":        {compress[:1], []string{"compress-valid"}, check.ErrPinned.Error()},
-		"throws-dice":              {optimize[:2], []string{"optimize-deterministic"}, "another process"},
-		"remembers":                {optimize[:3], []string{"optimize-pure"}, "after other calls"},
-		"looks-at-the-session":     {optimize, []string{"optimize-pure"}, "after other calls"},
-		"trusts-its-memo":          {optimizes, []string{"optimize-delta"}, "a memo must not change the result"},
-		"changes-what-it-has-seen": {optimizes, []string{"optimize-delta"}, "changed entry 0 of in.History in place"},
-		"never-done":               {optimize, []string{"optimize-idempotent"}, "more edits"},
-		"orphans":                  {compress[:1], []string{"compress-valid"}, check.ErrOrphaned.Error()},
-		"drops-people":             {compress, []string{"compress-human"}, "entries of people are gone"},
-		"misses-the-target":        {compress, []string{"compress-target"}, "target_missed is not set"},
-		"achieves-nothing":         {compress, []string{"compress-target"}, "not smaller"},
-		"lies":                     {append(optimize[:4:4], "statements"), []string{"statements"}, "in its place are"},
+		"changes-what-it-has-seen": {optimizes, []string{"optimize-delta"}, "entry 0 of in.History in place"},
 		"panics-without-prompt":    {services, []string{"services-failing"}, "panic in Compress"},
 		"hides-the-code":           {services, []string{"services-failing"}, "not passed on as UNAVAILABLE"},
 		"one-at-a-time":            {services, []string{"concurrency"}, "another gets no answer"},
@@ -132,8 +113,8 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 			for _, result := range r.Results {
 				if result.Outcome == Fail {
 					fails = append(fails, result.Check)
-					if len(fails) == 1 && !strings.Contains(result.Detail, tc.detail) {
-						t.Errorf("%s fails for another reason: %s", result.Check, result.Detail)
+					if len(fails) == 1 && !strings.Contains(fmt.Sprintf("%+v", result), tc.detail) {
+						t.Errorf("%s fails for another reason: %+v", result.Check, result)
 					}
 				}
 			}
@@ -141,6 +122,80 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 				t.Errorf("failed checks (-want +got):\n%s\n%+v", d, r.Results)
 			}
 		})
+	}
+}
+
+// Each mutant is found by its check, and by its rule. The one without a fault passes all checks, and none of them has
+// nothing to judge.
+func TestEachMutantIsFound(t *testing.T) {
+	race.Skip(t)
+	for _, m := range mutants.All() {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			r, err := run(t.Context(), bad(t, m.Name), Options{Only: []string{m.Check}}, hasty())
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := r.Results[0].Findings
+			if r.Results[0].Outcome != Fail || !slices.ContainsFunc(found, func(f Finding) bool { return f.Rule == m.Rule.Code }) {
+				t.Errorf("%s does not say %s: %+v", m.Check, m.Rule.Code, r.Results[0])
+			}
+			if len(found) > mostFindings {
+				t.Errorf("%d findings", len(found))
+			}
+		})
+	}
+	t.Run(mutants.Honest, func(t *testing.T) {
+		t.Parallel()
+		r, err := run(t.Context(), bad(t, mutants.Honest), Options{}, hasty())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, result := range r.Results {
+			if result.Outcome == Fail || result.Outcome == Nothing {
+				t.Errorf("%s: %s: %s %+v", result.Check, result.Outcome, result.Detail, result.Findings)
+			}
+		}
+	})
+}
+
+func TestACheckThatSawNothingSaysSo(t *testing.T) {
+	r, err := run(t.Context(), bad(t, "idle"), Options{Only: []string{"optimize-valid", "optimize-pure", "optimize-delta",
+		"compress-valid", "compress-target", "statements"}}, hasty())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, result := range r.Results {
+		if result.Outcome != Nothing || !strings.Contains(result.Detail, "stale reads") ||
+			!strings.Contains(result.Detail, "--with FILE") {
+			t.Errorf("%s: %s: %s", result.Check, result.Outcome, result.Detail)
+		}
+	}
+	if !r.OK() || !strings.Contains(r.Summary(), "0 passed, 0 failed, 6 with nothing to judge, 0 skipped") {
+		t.Errorf("%v, %s", r.OK(), r.Summary())
+	}
+}
+
+// What no made history has is found in a recording.
+func TestARecordingShowsWhatTheHistoriesDoNot(t *testing.T) {
+	var with []content.Content
+	for i := range 6 {
+		with = append(with, content.Content{Speaker: content.AI, Blocks: []content.Block{
+			content.Text{Text: fmt.Sprint("a secret word, ", i)}}})
+	}
+	o := Options{Only: []string{"optimize-valid", "optimize-idempotent"}}
+	for name, want := range map[string]Outcome{"nothing": Nothing, "a recording": Pass} {
+		if want == Pass {
+			o.With = []samples.Sample{{Name: "mine.jsonl", History: with}}
+		}
+		r, err := run(t.Context(), bad(t, "reads-one-word"), o, hasty())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Results[0].Outcome != want || r.Results[1].Outcome != want {
+			t.Errorf("%s: %+v", name, r.Results)
+		}
+		o.With = nil
 	}
 }
 
@@ -224,18 +279,18 @@ func TestReportsSayTheSameInEveryForm(t *testing.T) {
 	r := &Report{Name: "x", Version: "1", Duration: 3 * time.Second, Results: []Result{
 		{Check: "one", Outcome: Pass, Detail: "fine", Duration: time.Second},
 		{Check: "two", Outcome: Fail, Detail: `it prints "<\x00>"`, Meaning: "it is quiet"},
-		{Check: "three", Outcome: Skip, Detail: "nothing to see"},
+		{Check: "three", Outcome: Skip, Detail: "nothing to see"}, {Check: "four", Outcome: Nothing},
 	}}
-	if want := "x 1: 1 passed, 1 failed, 1 skipped, in 3.00s"; r.Summary() != want {
+	if want := "x 1: 1 passed, 1 failed, 1 with nothing to judge, 1 skipped, in 3.00s"; r.Summary() != want {
 		t.Errorf("summary: %s", r.Summary())
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var counts struct{ Passed, Failed, Skipped int }
+	var counts struct{ Passed, Failed, NothingToJudge, Skipped int }
 	if err := json.Unmarshal(raw, &counts); err != nil || counts.Passed != 1 || counts.Failed != 1 ||
-		counts.Skipped != 1 {
+		counts.NothingToJudge != 1 || counts.Skipped != 1 {
 		t.Errorf("JSON: %+v, %v", counts, err)
 	}
 }

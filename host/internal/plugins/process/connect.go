@@ -58,7 +58,8 @@ func (s *Spawner) Start(ctx context.Context, spec Spec) (*Process, error) {
 
 // connect bounds the wait for go-plugin, which opens streams without a deadline, by running it on another goroutine.
 func (p *Process) connect(ctx context.Context, runDir string) error {
-	stdio := &stdioLogger{lineLogger{log: p.child.log.Named("stdio"), quota: p.child.quota}}
+	log := lineLogger{log: p.child.log.Named("stdio"), quota: p.child.quota}
+	p.printed.lineLogger = log
 	settings := &plugin.ClientConfig{
 		HandshakeConfig:  wire.Handshake(),
 		Plugins:          plugin.PluginSet{wire.PluginName: &connection{}},
@@ -74,8 +75,8 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 			grpc.WithStreamInterceptor(boundBroker),
 		},
 		Logger:     hclog.NewNullLogger(), // this package logs what matters, with the plugin's name and process id
-		SyncStdout: stdio,
-		SyncStderr: stdio,
+		SyncStdout: &p.printed,
+		SyncStderr: &stdioLogger{lineLogger: log},
 	}
 	if p.spec.Binary.Attached {
 		settings.Reattach = p.child.reattach()

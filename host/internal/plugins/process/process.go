@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"slices"
 	"syscall"
 	"time"
 
@@ -25,6 +26,8 @@ type Process struct {
 	child  *child
 	client *plugin.Client
 	conn   *connection
+	// printed is what came to standard output in go-plugin's stream.
+	printed stdioLogger
 	// watched is set if a broken connection shows the end of an attached process; see ConnectionIsUp.
 	watched bool
 }
@@ -62,7 +65,8 @@ func (p *Process) HandshakeLine() string {
 // them. Call it after the process has ended.
 func (p *Process) Noise() (lines int, first []string) {
 	h := &p.child.handshake
-	return h.others, append(append([]string{}, h.noise...), h.late...)
+	lines, first = p.printed.came()
+	return lines + h.others, slices.Concat(h.noise, h.late, first)
 }
 
 // Exited is closed when the process has ended, was reaped, and its output was read.

@@ -172,13 +172,30 @@ func printableValue(v any) any {
 	}
 }
 
-// stdioLogger logs go-plugin's stream, which takes over a plugin's standard output after the handshake.
-type stdioLogger struct{ lineLogger }
+// stdioLogger logs go-plugin's streams, which take over a plugin's standard output and error after the handshake, and
+// remembers what came.
+type stdioLogger struct {
+	lineLogger
+	mu    sync.Mutex
+	lines int
+	first []string
+}
 
 // Write may get part of a line.
 func (l *stdioLogger) Write(p []byte) (int, error) {
 	for line := range bytes.Lines(p) {
 		l.plain(trimEOL(line))
+		l.mu.Lock()
+		if l.lines++; len(l.first) < keptNoise {
+			l.first = append(l.first, text.Printable(string(trimEOL(line)), keptNoiseLine))
+		}
+		l.mu.Unlock()
 	}
 	return len(p), nil
+}
+
+func (l *stdioLogger) came() (lines int, first []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines, l.first[:len(l.first):len(l.first)]
 }

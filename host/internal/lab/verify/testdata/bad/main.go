@@ -1,5 +1,5 @@
-// Bad is a strategy plugin that breaks one rule: the one that its file name names. Build it once, and link to it
-// under as many names as there are rules to be broken; "good" breaks none. What it does wrong is small enough for a
+// Bad is a strategy plugin with one fault: the one that its file name names, of a process, or of package mutants. Build
+// it once, and link to it under as many names as there are faults; "good" has none. What it does wrong is small enough for a
 // host to use it without a complaint, at least for a while.
 package main
 
@@ -7,17 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/thresh-dev/thresh/internal/testkit/mutants"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/serve"
 )
@@ -40,6 +39,9 @@ func main() {
 		os.Exit(3)
 	case "survives-the-host":
 		_ = os.Unsetenv("THRESH_LIFELINE_FD")
+	}
+	if mutant, ok := mutants.New(s.fault); ok {
+		serve.Strategy(mutant)
 	}
 	serve.Strategy(s)
 }
@@ -94,100 +96,37 @@ func (s *strategy) CheckConfig(c sdk.Config) error {
 }
 
 // idle says whether an entry is of the AI and says nothing but words: such entries can go without harm.
-func idle(e sdk.Content) bool {
-	if e.Speaker != sdk.AI || len(e.Blocks) == 0 {
+func (s *strategy) idle(e sdk.Content) bool {
+	if e.Speaker != sdk.AI || len(e.Blocks) == 0 || e.Pinned() || s.fault == "idle" {
 		return false
 	}
 	for _, b := range e.Blocks {
-		if _, ok := b.(sdk.Text); !ok {
+		t, ok := b.(sdk.Text)
+		if !ok || s.fault == "reads-one-word" && !strings.Contains(t.Text, "secret") {
 			return false
 		}
 	}
 	return true
 }
 
-// idle says whether an entry goes: not if it is pinned, unless that is the fault.
-func (s *strategy) idle(e sdk.Content) bool {
-	return idle(e) && (!e.Pinned() || s.fault == "prunes-pinned")
-}
-
 // Optimize removes idle entries.
 func (s *strategy) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
 	var out sdk.DensityResult
-	n := s.calls.Add(1)
 	switch {
-	case s.fault == "remembers" && n%5 == 0, s.fault == "throws-dice" && rand.IntN(3) == 0:
-		return out, nil
-	case s.fault == "looks-at-the-session" && in.SessionID != "a":
-		return out, nil
 	case s.fault == "prints-in-calls":
 		_, _ = os.NewFile(1, "stdout").WriteString("optimising\n")
-	}
-	if s.fault == "lies" {
-		return lying(in), nil
-	}
-	if s.fault == "trusts-its-memo" {
-		return trusting(in), nil
-	}
-	if s.fault == "changes-what-it-has-seen" {
+	case s.fault == "changes-what-it-has-seen":
 		if in.Memo.Load() != nil && len(in.History[0].Blocks) > 0 {
 			in.History[0].Blocks[0] = sdk.Text{Text: "it was something else"}
 		}
 		in.Memo.Store(true)
 	}
-	out.Replacements = s.falsified(in.History)
 	for i, e := range in.History {
-		if out.Replacements != nil {
-			break
-		}
-		if s.idle(e) || s.fault == "removes-people" && e.Speaker == sdk.Human {
+		if s.idle(e) {
 			out.Removals = append(out.Removals, i)
-			if s.fault == "never-done" {
-				break
-			}
 		}
-	}
-	if s.fault == "edits-in-place" && len(in.History) > 0 {
-		in.History[0].Speaker = sdk.Tool
 	}
 	return out, nil
-}
-
-// lying leaves of each text result its first line, and says that one more went.
-func lying(in sdk.OptimizeInput) sdk.DensityResult {
-	out := sdk.DensityResult{Replacements: map[int]sdk.Content{}}
-	for i, e := range in.History {
-		for j, b := range e.Blocks {
-			r, ok := b.(sdk.ToolResponse)
-			if first, rest, cut := strings.Cut(r.ResultText(), "\n"); ok && cut && r.Result[0] == '"' && !e.Pinned() &&
-				strings.Count(rest, "\n") > 1 {
-				e.Blocks = slices.Clone(e.Blocks)
-				e.Blocks[j] = r.WithResultText(first + "\n[… 1 line omitted]")
-				out.Replacements[i] = e
-			}
-		}
-	}
-	return out
-}
-
-// trusting removes idle entries and looks at new ones only. It takes no heed of a history that was rewritten.
-func trusting(in sdk.OptimizeInput) sdk.DensityResult {
-	type known struct {
-		seen     int
-		removals []int
-	}
-	k, _ := in.Memo.Load().(*known)
-	if k == nil {
-		k = &known{}
-	}
-	for i := k.seen; i < len(in.History); i++ {
-		if idle(in.History[i]) && !in.History[i].Pinned() {
-			k.removals = append(k.removals, i)
-		}
-	}
-	k.seen = len(in.History)
-	in.Memo.Store(k)
-	return sdk.DensityResult{Removals: slices.Clone(k.removals)}
 }
 
 // Compress removes idle entries as well.
@@ -210,25 +149,15 @@ func (s *strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressI
 		}
 	}
 	var left []sdk.Content
-	lies := s.falsified(in.History)
-	for i, e := range in.History {
-		if changed, ok := lies[i]; ok {
-			left = append(left, changed)
-			continue
-		}
-		switch {
-		case s.fault == "compresses-pinned" && idle(e):
-		case s.fault == "orphans" && i == 1 && e.Speaker == sdk.AI:
-		case s.fault == "drops-people" && e.Speaker == sdk.Human && i%2 == 0 && !e.Pinned():
-		case !s.idle(e):
+	for _, e := range in.History {
+		if !s.idle(e) {
 			left = append(left, e)
 		}
 	}
-	if len(left) == 0 || len(left) == len(in.History) && s.fault != "achieves-nothing" && lies == nil {
+	if len(left) == 0 || len(left) == len(in.History) {
 		return sdk.NoOp(sdk.NoOpNoGain), nil
 	}
-	missed := s.fault != "misses-the-target"
-	return sdk.Applied(left, sdk.CompressMetadata{LLMCallMade: s.usesModel(), TargetMissed: missed}), nil
+	return sdk.Applied(left, sdk.CompressMetadata{LLMCallMade: s.usesModel(), TargetMissed: true}), nil
 }
 
 // ask asks the model, and does nothing with what it says.

@@ -1,0 +1,61 @@
+package conform
+
+import (
+	"time"
+
+	"github.com/thresh-dev/thresh/internal/check"
+)
+
+// The rules that the host does not enforce.
+var (
+	ErrUntrue = &check.Rule{Code: "untrue", Broken: "what is written into the history is not true",
+		Do: "count what stood in its place, earlier marks for what they say: in Go, package marks does"}
+	ErrFailureGone = &check.Rule{Code: "failure-gone", Broken: "a result said that the call failed, and no longer does",
+		Do: "keep the lines that tell of a failure"}
+	ErrPeopleGone = &check.Rule{Code: "people-gone", Broken: "an entry of a person is gone and not counted",
+		Do: "count what is dropped, or say what was preserved"}
+	ErrNewestGone = &check.Rule{Code: "newest-gone", Broken: "the newest thing a person said is gone, and older ones stay",
+		Do: "keep it, or quote it word for word in the summary"}
+	ErrNotSmaller = &check.Rule{Code: "not-smaller", Broken: "the result is not smaller",
+		Do: "answer a no-op with a reason instead"}
+	ErrTargetMissed = &check.Rule{Code: "target-missed", Broken: "the result is over the target, and target_missed is not set",
+		Do: "aim at (threshold × (context limit − completion budget) − pending tokens) × 0.6, or set it"}
+	ErrInputChanged = &check.Rule{Code: "input-changed", Broken: "the strategy changed its input in place",
+		Do: "copy an entry and its blocks before you change them"}
+	ErrRandom = &check.Rule{Code: "random", Broken: "Optimize answers the same request differently",
+		Do: "decide by the history alone: no clock, no random numbers, no order of a map"}
+	ErrKept = &check.Rule{Code: "kept-state", Broken: "the answer depends on earlier calls or on the session",
+		Do: "keep nothing between calls but a memo"}
+	ErrNotDone = &check.Rule{Code: "not-idempotent", Broken: "Optimize finds more to do in its own result",
+		Do: "leave alone what an earlier call made"}
+	ErrMemo = &check.Rule{Code: "memo", Broken: "a memo changes the answer",
+		Do: "believe it for the entries that Unchanged and Applied name, and for no others"}
+	ErrSettings = &check.Rule{Code: "settings", Broken: "a call follows the settings of another one",
+		Do: "read the settings of each call: sessions have their own"}
+	ErrAtOnce = &check.Rule{Code: "at-once", Broken: "calls at once get other answers than one by one",
+		Do: "share nothing between calls, or lock it for the whole call"}
+	ErrSlow = &check.Rule{Code: "slow", Broken: "time grows faster than the history",
+		Do: "look at each entry a fixed number of times"}
+	ErrWindow = &check.Rule{Code: "window", Broken: "a request to the model does not fit its window",
+		Do: "send at most Model.ContextLimit less MaxOutputTokens (0: Model.MaxOutput) and ask in parts: in Go, package summary does"}
+	ErrPrints = &check.Rule{Code: "stdout", Broken: "it writes to standard output, which belongs to the handshake",
+		Do: "log to in.Log or to standard error"}
+)
+
+// Rules are all rules for strategies: those that the host enforces, then the others.
+func Rules() []*check.Rule {
+	return append(check.Rules(), ErrUntrue, ErrFailureGone, ErrPeopleGone, ErrNewestGone, ErrNotSmaller, ErrTargetMissed,
+		ErrInputChanged, ErrRandom, ErrKept, ErrNotDone, ErrMemo, ErrSettings, ErrAtOnce, ErrSlow, ErrWindow, ErrPrints)
+}
+
+// Growth is how many times as long the longer of two histories is that show how time grows.
+const Growth = 4
+
+// Grows judges the times that a call took for two histories, of which the second is [Growth] times as long. What is
+// done in a second is fast enough, and a run that is twice as slow as it should be is no proof: squares make it 16 times.
+func Grows(op string, few, many int, short, long time.Duration) *check.Error {
+	if long < time.Second || long < 9*max(short, 10*time.Millisecond) {
+		return nil
+	}
+	return whole(ErrSlow, "%s took %v for %d entries and %v for %d", op, short, few, long, many)
+}

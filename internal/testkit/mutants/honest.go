@@ -1,0 +1,232 @@
+package mutants
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/marks"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// strategy shortens long results, and when the history is full, drops old exchanges.
+type strategy struct {
+	fault string
+	// The state of those that should have none.
+	calls   atomic.Int64
+	first   atomic.Pointer[settings]
+	current atomic.Pointer[[]sdk.Content]
+}
+
+type settings struct {
+	Head int `json:"head"`
+}
+
+func (s *strategy) is(faults ...string) bool { return slices.Contains(faults, s.fault) }
+
+func (s *strategy) Info() sdk.Info {
+	return sdk.Info{Name: s.fault, Version: "1.0.0", Trigger: sdk.Continuous(0.8),
+		RequiresLLM: s.is("asks-beyond-the-window"),
+		Config: []sdk.ConfigField{
+			{Key: "head", Type: sdk.Integer, Default: 10, Minimum: new(1.0), Maximum: new(20.0)},
+		}}
+}
+
+func (s *strategy) settings(c sdk.Config) (settings, error) {
+	set := settings{Head: 10}
+	err := c.Decode(&set)
+	if s.is("keeps-its-first-settings") && err == nil {
+		s.first.CompareAndSwap(nil, &set)
+		return *s.first.Load(), nil
+	}
+	return set, err
+}
+
+// Optimize leaves of each long result its beginning and its end, and of words that lead nowhere nothing.
+func (s *strategy) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
+	set, err := s.settings(in.Config)
+	if err != nil {
+		return sdk.DensityResult{}, err
+	}
+	if s.idles(in) {
+		return sdk.DensityResult{}, nil
+	}
+	if s.is("trusts-its-memo") {
+		return trusting(in), nil
+	}
+	history := in.History
+	if s.is("mixes-up-calls") {
+		history = s.shared(history)
+	}
+	out := sdk.DensityResult{Replacements: map[int]sdk.Content{}}
+	for i, e := range history {
+		if s.removes(e) {
+			out.Removals = append(out.Removals, i)
+			if s.is("never-done") {
+				break
+			}
+		} else if changed, ok := s.edited(e, set, s.is("counts-wrong-in-compress")); ok {
+			out.Replacements[i] = changed
+		}
+	}
+	return out, nil
+}
+
+// removes reports whether an entry goes: one of the AI that holds only words.
+func (s *strategy) removes(e sdk.Content) bool {
+	if e.Pinned() {
+		return s.is("prunes-pinned") && e.Speaker == sdk.AI && !calls(e)
+	}
+	switch s.fault {
+	case "removes-people":
+		return e.Speaker == sdk.Human
+	case "drops-calls":
+		return e.Speaker == sdk.AI && calls(e)
+	case "drops-results":
+		return e.Speaker == sdk.Tool
+	case "drops-unknown-blocks":
+		if slices.ContainsFunc(e.Blocks, func(b sdk.Block) bool { _, ok := b.(sdk.Opaque); return ok }) {
+			return true
+		}
+	}
+	return e.Speaker == sdk.AI && len(e.Blocks) > 0 && !slices.ContainsFunc(e.Blocks, func(b sdk.Block) bool {
+		_, ok := b.(sdk.Text)
+		return !ok
+	})
+}
+
+func calls(e sdk.Content) bool {
+	return slices.ContainsFunc(e.Blocks, func(b sdk.Block) bool { _, ok := b.(sdk.ToolCall); return ok })
+}
+
+// edited returns an entry with its long results shortened. honestly leaves the fault out.
+func (s *strategy) edited(e sdk.Content, set settings, honestly bool) (sdk.Content, bool) {
+	if e.Pinned() {
+		return e, false
+	}
+	changed := false
+	for j, b := range e.Blocks {
+		now, ok := shortened(b, func(n int) string { return s.mark(n, honestly) }, set.Head)
+		if !honestly {
+			if lie, lied := s.falsified(e.Speaker, b); lied {
+				now, ok = lie, true
+			}
+		}
+		if !ok {
+			continue
+		}
+		if !changed {
+			e.Blocks = slices.Clone(e.Blocks)
+			changed = true
+		}
+		e.Blocks[j] = now
+	}
+	return e, changed
+}
+
+func (s *strategy) mark(lines int, honestly bool) string {
+	switch {
+	case honestly:
+	case s.is("counts-one-too-many", "counts-wrong-in-compress"):
+		lines++
+	case s.is("counts-seven-too-many"):
+		lines += 7
+	}
+	return marks.Omitted(lines)
+}
+
+// shortened returns a long result without its middle. One that failed stays.
+func shortened(b sdk.Block, mark func(lines int) string, head int) (sdk.Block, bool) {
+	const tail, least = 10, 35
+	r, ok := b.(sdk.ToolResponse)
+	if !ok || len(r.Result) == 0 || r.Result[0] != '"' || r.Failed() {
+		return b, false
+	}
+	lines := strings.SplitAfter(r.ResultText(), "\n")
+	if len(lines) <= least || slices.ContainsFunc(lines, marks.Like) || failing(lines) {
+		return b, false
+	}
+	behind := len(lines) - tail
+	return r.WithResultText(strings.Join(lines[:head], "") + mark(behind-head) + strings.Join(lines[behind:], "")), true
+}
+
+func failing(lines []string) bool {
+	return slices.ContainsFunc(lines, func(l string) bool {
+		return strings.HasPrefix(l, "Exit code")
+	})
+}
+
+// Compress drops the older half of the exchanges, but nothing of people, and nothing pinned.
+func (s *strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
+	set, err := s.settings(in.Config)
+	if err != nil {
+		return sdk.CompressResult{}, err
+	}
+	asked, err := s.ask(ctx, host, in)
+	if err != nil {
+		return sdk.CompressResult{}, err
+	}
+	kept, people := s.kept(in.History, set)
+	if kept = s.answer(in.History, kept); len(kept) == 0 || kept == nil {
+		return sdk.NoOp(sdk.NoOpNoGain), nil
+	}
+	counts, err := host.EstimateTokens(ctx, kept)
+	if err != nil {
+		return sdk.CompressResult{}, err
+	}
+	tokens := 0
+	for _, n := range counts {
+		tokens += n
+	}
+	if tokens >= in.CurrentTokens && !s.is("achieves-nothing", "repeats-an-entry", "repeats-a-person", "speaks-as-a-person") {
+		return sdk.NoOp(sdk.NoOpNoGain), nil
+	}
+	m := sdk.CompressMetadata{LLMCallMade: asked, TargetMissed: float64(tokens) > in.Target() && !s.is("hides-that-it-missed")}
+	if people > 0 && !s.is("drops-people-silently") {
+		m.Counts = map[string]int64{"userMessagesDropped": int64(people)}
+	}
+	return sdk.Applied(kept, m), nil
+}
+
+// kept returns what stays of a history, and how many entries of people do not.
+func (s *strategy) kept(history []sdk.Content, set settings) (kept []sdk.Content, people int) {
+	newest := -1
+	for i, e := range history {
+		if e.Speaker == sdk.Human && e.HasContent() {
+			newest = i
+		}
+	}
+	goes := make([]bool, len(history))
+	exchanges := turns.Exchanges(history, nil)
+	for k, x := range exchanges {
+		old := k < len(exchanges)/2 && x.Last() < len(history)-2 && !slices.ContainsFunc(x.Entries, func(i int) bool {
+			e := history[i]
+			return e.Speaker == sdk.Human || e.Pinned() && !s.is("compresses-pinned") ||
+				slices.ContainsFunc(e.Blocks, func(b sdk.Block) bool { _, ok := b.(sdk.Opaque); return ok })
+		})
+		for _, i := range x.Entries {
+			goes[i] = old
+		}
+	}
+	if s.is("achieves-nothing") {
+		clear(goes)
+	}
+	for i, e := range history {
+		person := e.Speaker == sdk.Human && !e.Pinned() && e.HasContent()
+		switch {
+		case s.is("parts-pairs-in-compress") && goes[i] && e.Speaker == sdk.Tool:
+		case person && (s.is("drops-people-silently") && i%2 == 0 && i != newest || s.is("drops-the-newest-person") && i == newest):
+			people++
+			continue
+		case goes[i]:
+			continue
+		}
+		if !s.is("achieves-nothing") {
+			e, _ = s.edited(e, set, !s.is("counts-wrong-in-compress"))
+		}
+		kept = append(kept, e)
+	}
+	return kept, people
+}
