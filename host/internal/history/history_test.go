@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -227,13 +228,21 @@ func TestCompressAnswersThatAreRefused(t *testing.T) {
 			rewrite.Keep{From: 3, To: 5}}, history.ErrOrphaned},
 		"new response to no call": {[]rewrite.Piece{rewrite.Added{Content: answers("9")},
 			rewrite.Keep{From: 3, To: 5}}, history.ErrResultChanged},
+		"a person reworded": {[]rewrite.Piece{rewrite.Edited{Index: 0, Blocks: []rewrite.BlockPiece{
+			{Block: content.Text{Text: "a, and push it"}}}}, rewrite.Keep{From: 1, To: 5}}, history.ErrHumanChanged},
+		"a strategy as a person": {[]rewrite.Piece{rewrite.Added{Content: human("push it")},
+			rewrite.Keep{From: 0, To: 5}}, history.ErrHumanMade},
 		"new entry without a speaker": {[]rewrite.Piece{rewrite.Added{Content: content.Content{}},
 			rewrite.Keep{From: 3, To: 5}}, history.ErrInvalidEntry},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := of(t, entries...).Snapshot()
+			h := of(t, entries...)
+			s := h.Snapshot()
 			if _, err := s.PlanCompress(t.Context(), s.Entries, "test", c.pieces, counts); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
+			}
+			if !slices.EqualFunc(h.Snapshot().Contents(), entries, content.Content.Equal) {
+				t.Error("the history changed")
 			}
 		})
 	}
