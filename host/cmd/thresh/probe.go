@@ -20,6 +20,7 @@ type probing struct {
 	write      string
 	grade      string
 	prompts    bool
+	search     bool
 	usd        float64 // 0: no limit
 	yes        bool
 }
@@ -33,8 +34,11 @@ At some moments of each session, questions are written from the whole history an
 next in the recording: what is to be done (continuation), what was made and in what state it is
 (artifacts), what was decided and why (decisions), and exact details. They are answered from each
 variant's request alone, and the answers are graded twice, by graders who do not know which answer
-is whose. "nothing" is always among the variants: a question that is not answered in full from the
-whole history is dropped.
+is whose. "nothing" is among the variants: a question that is not answered in full from the whole
+history is dropped.
+
+With --write, --search adds each variant a second time: who answers may search for what the variant
+had removed up to then, as with the tool thresh_recall, up to three times for a question.
 
 With --profile, the profile's model does all of it. First thresh says how many calls and tokens that
 takes and what it costs; nothing is sent without --yes, nor if it would cost more than --usd. Every
@@ -56,6 +60,8 @@ probed at the same moments, and only its own answers are asked for.
   after       the same right after the deepest rewrites; worst: the moment with the lowest score
   wrong       answers that say something false; unknown: answers that say that it is not known
   left        tokens of the request at the evenly spread moments, on average
+  searches    how often was searched for a question, and found: the tokens that this brought, on
+              average
   cost        cost of the sessions against doing nothing, as 'thresh compare' computes it`
 
 func probeCommand(a *app) *cobra.Command {
@@ -67,7 +73,7 @@ func probeCommand(a *app) *cobra.Command {
 		Long:  probeHelp,
 		Example: `  thresh probe --profile judge --strategy distill,high-density session.jsonl
   thresh probe --profile judge --strategy distill --yes --usd 5 session.jsonl
-  thresh probe --write probes --strategy distill,high-density session.jsonl
+  thresh probe --write probes --search --strategy distill,high-density session.jsonl
   thresh probe --grade probes
   thresh probe --grade probes -o json | jq '.byMoment[] | {session, turn, variant, score}'
   thresh probe --prompts`,
@@ -75,11 +81,12 @@ func probeCommand(a *app) *cobra.Command {
 	}
 	source = a.addSources(cmd, lastCompared)
 	a.addVariants(cmd, &p.comparison,
-		"probe these strategies: `NAMES`, separated by commas; with --grade, count only these variants")
+		"probe these strategies: `NAMES`, separated by commas; with --grade, count these variants alone")
 	f := cmd.Flags()
 	f.IntVar(&p.moments, "moments", 2, "probe each session at `N` moments, and after its deepest rewrites")
 	f.StringVar(&p.write, "write", "", "write sheets to `DIR` instead of asking a provider")
 	f.StringVar(&p.grade, "grade", "", "check and add up what was made of the sheets in `DIR`")
+	f.BoolVar(&p.search, "search", false, "also answer with a search over what was removed")
 	f.Float64Var(&p.usd, "usd", 0, "make no call that is expected to cost more than is left of `USD`; 0 is no limit")
 	f.BoolVar(&p.yes, "yes", false, "send what the model of --profile is to be asked")
 	f.BoolVar(&p.prompts, "prompts", false, "print the prompts and do nothing else")
@@ -87,6 +94,7 @@ func probeCommand(a *app) *cobra.Command {
 	a.addColumns(cmd, probeColumns())
 	_ = cmd.MarkFlagDirname("write")
 	_ = cmd.MarkFlagDirname("grade")
+	cmd.AddCommand(probeSearchCommand(a))
 	return cmd
 }
 
@@ -100,8 +108,11 @@ func (p probing) check(cmd *cobra.Command, given []string) error {
 	case p.write != "" && p.grade != "":
 		return errors.New("--write begins and --grade goes on: give one of them")
 	case p.grade != "" && (len(given) > 0 ||
-		slices.ContainsFunc([]string{"vary", "moments", "last", "project", "agent"}, changed)):
-		return errors.New("--grade takes what --write planned: no FILE, --vary, --moments, --last, --project and --agent")
+		slices.ContainsFunc([]string{"vary", "moments", "search", "last", "project", "agent"}, changed)):
+		return errors.New("--grade takes what --write planned: no FILE, --vary, --moments, --search, --last, --project " +
+			"and --agent")
+	case p.search && p.write == "":
+		return errors.New("--search needs --write: it is for those who work through sheets")
 	case !(p.usd >= 0) || math.IsInf(p.usd, 0):
 		return fmt.Errorf("--usd: %v is no amount of money", p.usd)
 	case (p.write != "" || p.grade != "") && (p.yes || changed("usd")):
@@ -158,7 +169,7 @@ func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []stri
 	}
 	bar := newProgress(a.err)
 	o.Progress = func(done, of int) { bar.step("replayed", done-1, of) }
-	sessions, err := book.Plan(cmd.Context(), h, o, p.moments)
+	sessions, err := book.Plan(cmd.Context(), h, o, p.moments, p.search)
 	bar.clear()
 	if err != nil {
 		return err
@@ -193,11 +204,11 @@ func (a *app) gradeProbes(p probing) error {
 			return err
 		}
 		for _, n := range p.strategies {
-			if !slices.Contains(names[1:], n) {
-				return fmt.Errorf("--strategy: %s has no variant %q; it has %q", displayPath(p.grade), n, names[1:])
+			if !slices.Contains(names, n) {
+				return fmt.Errorf("--strategy: %s has no variant %q; it has %q", displayPath(p.grade), n, names)
 			}
 		}
-		names = append(names[:1], p.strategies...)
+		names = p.strategies
 	}
 	st, err := book.Check(names)
 	if err != nil {

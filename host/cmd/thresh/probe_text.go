@@ -22,6 +22,8 @@ func probeColumns() []table.Column {
 		{Name: "after", Right: true, Rank: 3},
 		{Name: "worst", Right: true, Rank: 3},
 		{Name: "left", Right: true, Rank: 1},
+		{Name: "searches", Right: true, Rank: 1},
+		{Name: "found", Right: true, Rank: 1},
 		{Name: "cost", Right: true, Rank: 1},
 	}
 }
@@ -60,13 +62,21 @@ func (a *app) printProbes(st *probe.State) error {
 	return nil
 }
 
+// average is a mean that is no score; "-" for nil.
+func average(s *probe.Score, format string) string {
+	if s == nil || s.Questions == 0 {
+		return "-"
+	}
+	return fmt.Sprintf(format, s.Mean)
+}
+
 func (a *app) printScores(r *probe.Report) error {
 	t := table.New(probeColumns()...)
 	for _, v := range r.Variants {
 		t.Row(v.Variant, v.Score.String(), v.Score.Between(), v.Kinds["continuation"].String(), v.Kinds["artifacts"].String(),
 			v.Kinds["decisions"].String(), v.Kinds["details"].String(), table.Percentage(100*v.Wrong),
-			table.Percentage(100*v.Unknown), v.After.String(), v.Worst.Points(), table.Short(v.Left),
-			compare.Change.Text(v.Relative))
+			table.Percentage(100*v.Unknown), v.After.String(), v.Worst.Points(), table.Short(v.Left), average(v.Searches, "%.1f"),
+			average(v.Found, "%.0f"), compare.Change.Text(v.Relative))
 	}
 	if err := a.printTable(t); err != nil {
 		return err

@@ -4,10 +4,14 @@ import (
 	"context"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/search"
+	"github.com/thresh-dev/thresh/host/internal/sessionlog"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // The lab drives many sessions with the same recording. It counts a recording once, compares with an untouched history,
@@ -110,4 +114,39 @@ func (s *Session) PlanOptimize(ctx context.Context) (*history.Plan, outcome.Opti
 		return nil, outcome.Optimize{}, err
 	}
 	return w.PlanOptimize(ctx, req)
+}
+
+// SearchMissing is [Session.Search] in a conversation of the past: of what was added up to then, it finds what is not in
+// what was left of it. The ids are those that the entries had in a session.
+func SearchMissing(ctx context.Context, added, left []content.Content, t *tools.Taxonomy, q search.Query) (
+	[]search.Passage, error) {
+	in, key := store.NewMemory(), store.Key{ID: "searched"}
+	head, err := in.Create(ctx, key, store.Origin{})
+	if err != nil {
+		return nil, err
+	}
+	whole, all := map[string]bool{}, content.Content{}
+	for _, c := range left {
+		whole[string(c.AppendJSON(nil))] = true
+		all.Blocks = append(all.Blocks, c.Blocks...)
+	}
+	one := searched{key: key}
+	var records []store.Record
+	counts := make([]history.Count, len(added)) // nobody needs them, but records have one for each block
+	for i, c := range added {
+		counts[i].Blocks = make([]int32, len(c.Blocks))
+	}
+	for i, e := range history.New().New(added, counts) {
+		records = append(records, sessionlog.Added{Entries: []*history.Entry{e}}.Later())
+		sent := &history.Entry{ID: e.ID, Content: all} // a passage that stands anywhere in what was left is not missing
+		if whole[string(e.Content.AppendJSON(nil))] {
+			sent.Place = history.Place{Record: uint64(i) + 1}
+		}
+		one.sent = append(one.sent, sent)
+	}
+	at := store.Position{Revision: head.Revision, Fence: head.Fence}
+	if _, err := in.Append(ctx, key, at, store.Change{Records: records}); err != nil {
+		return nil, err
+	}
+	return searchOne(ctx, in, one, t, q)
 }

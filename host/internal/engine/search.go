@@ -117,6 +117,11 @@ func SearchRemoved(ctx context.Context, in store.Store, key store.Key, t *tools.
 	if one.sent, one.until, err = present(ctx, in, key); err != nil {
 		return nil, err
 	}
+	return searchOne(ctx, in, one, t, q)
+}
+
+func searchOne(ctx context.Context, in store.Store, one searched, t *tools.Taxonomy, q search.Query) (
+	[]search.Passage, error) {
 	found, err := searchRecorded(ctx, in, []searched{one}, t, q)
 	out := make([]search.Passage, len(found))
 	for i, p := range found {

@@ -82,7 +82,7 @@ func TestAModelWorksThroughTheSheets(t *testing.T) {
 			}
 
 			// A further variant asks only for its answers and their grades.
-			if _, err := b.Plan(t.Context(), h, options("high-density"), 2); err != nil {
+			if _, err := b.Plan(t.Context(), h, options("high-density"), 2, false); err != nil {
 				t.Fatal(err)
 			}
 			if _, asked, err = b.Ask(t.Context(), m, b.Variants(), sessions); err != nil || asked.Calls == 0 {

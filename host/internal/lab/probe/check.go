@@ -31,6 +31,7 @@ type probed struct {
 	moment    Moment
 	units     map[string]Context // by variant
 	questions []*scored
+	searches  map[string]map[string][]searched // by unit and question
 	// agreed counts the graded answers to which both graders gave the same grade, of those that both graded.
 	agreed, both int
 }
@@ -47,6 +48,8 @@ type result struct {
 	score   float64
 	wrong   float64
 	unknown bool
+	// searches counts those for the question, found the tokens that they brought.
+	searches, found float64
 }
 
 func (st *State) Moments() int { return len(st.moments) }
@@ -61,7 +64,8 @@ func (b *Book) Check(variants []string, sessions ...string) (*State, error) {
 		}
 		st.sessions = append(st.sessions, s)
 		for _, m := range s.Moments {
-			p := &probed{session: s, moment: m, units: map[string]Context{}}
+			p := &probed{session: s, moment: m, units: map[string]Context{},
+				searches: map[string]map[string][]searched{}}
 			for _, v := range s.Variants {
 				if c, ok := v.Contexts[m.ID]; ok && slices.Contains(variants, v.Name) {
 					p.units[v.Name] = c
@@ -78,9 +82,9 @@ func (b *Book) Check(variants []string, sessions ...string) (*State, error) {
 
 // check goes through the stages of one moment as far as they are done.
 func (b *Book) check(st *State, p *probed) error {
-	contexts := map[string]int{} // tokens by unit, each once
+	contexts := map[string]Context{} // by unit, each once
 	for _, c := range p.units {
-		contexts[c.Unit] = c.Tokens
+		contexts[c.Unit] = c
 	}
 	t, err := b.questionSheet(p.moment)
 	if err != nil {
@@ -104,7 +108,7 @@ func (b *Book) check(st *State, p *probed) error {
 	}
 	found := map[string]map[string]answer{} // by unit and question
 	for _, unit := range slices.Sorted(maps.Keys(contexts)) {
-		t, err := b.answerSheet(unit, p.questions)
+		t, err := b.answerSheet(contexts[unit], p.questions)
 		if err != nil {
 			return err
 		}
@@ -115,6 +119,11 @@ func (b *Book) check(st *State, p *probed) error {
 		if there {
 			found[unit], problems = t.answers(data)
 			st.Problems = append(st.Problems, problems...)
+		}
+		if c := contexts[unit]; c.Search {
+			if p.searches[unit], err = b.searches(unit); err != nil {
+				return err
+			}
 		}
 	}
 	// All at once: no grader learns which answers came together.
@@ -173,7 +182,7 @@ func (b *Book) checkGrades(st *State, p *probed, found map[string]map[string]ans
 		for _, q := range p.questions {
 			a, ok := found[c.Unit][q.id]
 			if ok && a.Unknown {
-				q.results[variant] = result{unknown: true}
+				q.results[variant] = p.result(c.Unit, q, result{unknown: true})
 			}
 			if !ok || a.Unknown {
 				continue
@@ -190,11 +199,20 @@ func (b *Book) checkGrades(st *State, p *probed, found map[string]map[string]ans
 				}
 			}
 			if grades == len(given) {
-				q.results[variant] = r
+				q.results[variant] = p.result(c.Unit, q, r)
 			}
 		}
 	}
 	return nil
+}
+
+// result adds to what an answer was worth what was searched for it.
+func (p *probed) result(unit string, q *scored, r result) result {
+	for _, s := range p.searches[unit][q.id] {
+		r.searches++
+		r.found += float64(s.Tokens)
+	}
+	return r
 }
 
 // What sheets are expected to take that cannot be counted yet, in tokens: with as many questions as are asked for, and
@@ -219,10 +237,10 @@ func (w *Work) add(input, output int) {
 
 // later counts the sheets of a moment that cannot be written yet: those for answers from these contexts, and the
 // graders', with the answers from so many.
-func (st *State) later(contexts map[string]int, answered int) {
+func (st *State) later(contexts map[string]Context, answered int) {
 	const asked = expectedQuestions * questionTokens
-	for _, tokens := range contexts {
-		st.expected.add(promptTokens+asked/2+tokens, expectedQuestions*answerTokens)
+	for _, c := range contexts {
+		st.expected.add(promptTokens+asked/2+c.Tokens, expectedQuestions*answerTokens)
 	}
 	n := answered * expectedQuestions
 	for range graders {

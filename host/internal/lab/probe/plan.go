@@ -52,20 +52,25 @@ type Variant struct {
 type Context struct {
 	Unit   string `json:"unit"` // the directory in which it is answered from
 	Tokens int    `json:"tokens"`
+	// Search: who answers may search for what was removed.
+	Search bool `json:"search,omitempty"`
 }
 
 // Plan replays the sessions, chooses moments of those that the book does not have, spread over each session's requests,
 // and keeps what the variants left. It returns the sessions' ids. A session's moments stay what they were, unless another
-// number of them is asked for, or there were none: then those are added. What was planned before an error stays. Progress
-// is called after each session.
-func (b *Book) Plan(ctx context.Context, h *engine.Host, o compare.Options, moments int) (sessions []string, err error) {
+// number of them is asked for, or there were none: then those are added. With search, each variant is there a second
+// time, with a search over what it had removed. What was planned before an error stays. Progress is called after each
+// session.
+func (b *Book) Plan(ctx context.Context, h *engine.Host, o compare.Options, moments int, search bool) (
+	sessions []string, err error,
+) {
 	progress := o.Progress
 	o.Progress = nil
 	all := o.Sessions
 	for i, s := range all {
 		id := sessionID(h, s)
 		o.Sessions = all[i : i+1]
-		if err := b.planSession(ctx, h, id, o, moments); err != nil {
+		if err := b.planSession(ctx, h, id, o, moments, search); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
 		sessions = append(sessions, id)
@@ -83,7 +88,8 @@ type seen struct {
 	kinds   []string // of the rewrites that it follows
 }
 
-func (b *Book) planSession(ctx context.Context, h *engine.Host, id string, o compare.Options, moments int) error {
+func (b *Book) planSession(ctx context.Context, h *engine.Host, id string, o compare.Options, moments int,
+	search bool) error {
 	s := o.Sessions[0]
 	rec, err := replay.Record(ctx, h, s.Transcript)
 	if err != nil {
@@ -115,16 +121,25 @@ func (b *Book) planSession(ctx context.Context, h *engine.Host, id string, o com
 		}
 	}
 	for i, result := range append([]compare.Result{r.Sessions[0].Nothing}, r.Sessions[0].Variants...) {
-		if err := b.keep(plan, rec, &result, columns[i]); err != nil {
+		if err := b.keep(plan, rec, &result, columns[i], nil); err != nil {
 			return err
+		}
+		if search && i > 0 {
+			if err := b.keep(plan, rec, &result, columns[i], columns[0]); err != nil {
+				return err
+			}
 		}
 	}
 	return b.writeJSON(plan, plans, id+".json")
 }
 
-// keep keeps what a variant left at the moments of a session, and takes the place of an earlier run of the variant.
-func (b *Book) keep(s *Session, rec *replay.Recording, r *compare.Result, requests []seen) error {
+// keep keeps what a variant left at the moments of a session, and takes the place of an earlier run of the variant. With
+// the requests of doing nothing, it is the variant from which is searched.
+func (b *Book) keep(s *Session, rec *replay.Recording, r *compare.Result, requests, whole []seen) error {
 	v := Variant{Name: r.Variant, OverLimit: r.OverLimit, Error: r.Error, Contexts: map[string]Context{}}
+	if whole != nil {
+		v.Name += searching
+	}
 	if len(r.Costs) > 0 {
 		v.USD, v.Nothing = r.Costs[0].USD, r.Costs[0].Nothing
 	}
@@ -132,10 +147,17 @@ func (b *Book) keep(s *Session, rec *replay.Recording, r *compare.Result, reques
 		if m.Turn > len(requests) || v.Error != "" {
 			continue
 		}
-		left := record(rec.Transcript.System, requests[m.Turn-1].history, 0)
-		unit := id(m.ID, left)
-		v.Contexts[m.ID] = Context{Unit: unit, Tokens: requests[m.Turn-1].tokens}
-		if err := b.write(left, stageAnswers, unit, contextFile); err != nil {
+		request := requests[m.Turn-1]
+		left := record(rec.Transcript.System, request.history, 0)
+		c := Context{Unit: id(m.ID, left), Tokens: request.tokens}
+		if whole != nil {
+			c.Search, c.Unit = true, id(m.ID, left, searching)
+			if err := b.keepRemoved(m, c.Unit, whole[m.Turn-1].history, request.history); err != nil {
+				return err
+			}
+		}
+		v.Contexts[m.ID] = c
+		if err := b.write(left, stageAnswers, c.Unit, contextFile); err != nil {
 			return err
 		}
 	}

@@ -84,11 +84,16 @@ func options(strategies ...string) compare.Options {
 // plan begins or goes on with a book in a directory.
 func plan(t *testing.T, h *engine.Host, dir string, o compare.Options) (*probe.Book, []string) {
 	t.Helper()
+	return planSearch(t, h, dir, o, false)
+}
+
+func planSearch(t *testing.T, h *engine.Host, dir string, o compare.Options, search bool) (*probe.Book, []string) {
+	t.Helper()
 	b, err := probe.Create(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sessions, err := b.Plan(t.Context(), h, o, 2)
+	sessions, err := b.Plan(t.Context(), h, o, 2, search)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +175,17 @@ func workThrough(t *testing.T, b *probe.Book, dir string) (st *probe.State, done
 			for _, f := range []string{"history.md", "context.md"} {
 				record.WriteString(text(t, filepath.Join(sheet, f)))
 			}
-			write(t, filepath.Join(dir, task.Output), work(text(t, filepath.Join(sheet, "prompt.md")), record.String()))
+			prompt := text(t, filepath.Join(sheet, "prompt.md"))
+			if strings.Contains(prompt, "thresh probe search") {
+				for _, q := range askedIn.FindAllStringSubmatch(prompt, -1) {
+					found, err := probe.Search(t.Context(), sheet, q[1], "value-"+q[2])
+					if err != nil {
+						t.Fatal(err)
+					}
+					record.WriteString(found)
+				}
+			}
+			write(t, filepath.Join(dir, task.Output), work(prompt, record.String()))
 		}
 	}
 	return st, done

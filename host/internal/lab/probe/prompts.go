@@ -19,13 +19,21 @@ var (
 	answersPrompt string
 	//go:embed prompts/grades.md
 	gradesPrompt string
+
+	// What an answer sheet says about searching.
+	//
+	//go:embed prompts/search-nothing.md
+	searchNothing string
+	//go:embed prompts/search-command.md
+	searchByCommand string
 )
 
-// Prompts returns the three prompts as they are printed for people. Words in double braces are filled in.
+// Prompts returns the prompts as they are printed for people. Words in double braces are filled in.
 func Prompts() string {
 	var b strings.Builder
 	for _, p := range []struct{ name, text string }{
 		{stageQuestions, questionsPrompt}, {stageAnswers, answersPrompt}, {stageGrades, gradesPrompt},
+		{"{{search}} in " + stageAnswers, searchNothing}, {"{{search}} in " + stageAnswers + " with --search", searchByCommand},
 	} {
 		fmt.Fprintf(&b, "# %s (version %d)\n\n%s\n", p.name, PromptVersion, p.text)
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 )
@@ -28,7 +29,8 @@ type Report struct {
 	Clusters string `json:"clusters"`
 	// Variants begin with doing nothing.
 	Variants []Row `json:"variants"`
-	// Differences are of the first variant that is no doing nothing, minus each other, question by question.
+	// Differences are of the first variant that is no doing nothing, minus each other, and of each variant with a search
+	// minus the one without, question by question.
 	Differences []Difference `json:"differences"`
 	ByMoment    []Part       `json:"byMoment"`
 	// Missing and Problems say why the report is not complete.
@@ -78,6 +80,9 @@ type Row struct {
 	Worst *Part `json:"worst,omitempty"`
 	// Left is the mean request at the evenly spread moments, in tokens.
 	Left int `json:"tokensLeft"`
+	// Searches and Found are how often was searched for a question, and the tokens that this brought, on average.
+	Searches *Score `json:"searches,omitempty"`
+	Found    *Score `json:"tokensFound,omitempty"`
 	// Relative is what the sessions cost against doing nothing.
 	Relative  float64 `json:"relative"`
 	OverLimit int     `json:"overLimit"`
@@ -138,6 +143,10 @@ func (st *State) Report() *Report {
 	}
 	spread := only(all, func(s *scored) bool { return s.at.moment.Spread })
 	after := only(all, func(s *scored) bool { return len(s.at.moment.After) > 0 })
+	first := st.variants[0]
+	if first == compare.NothingName && len(st.variants) > 1 {
+		first = st.variants[1]
+	}
 	for _, v := range st.variants {
 		m.value = func(s *scored) float64 { return s.results[v].score }
 		row := Row{Variant: v, Kinds: map[string]Score{}, Score: m.mean(spread), After: m.mean(after)}
@@ -155,11 +164,23 @@ func (st *State) Report() *Report {
 				row.Worst = &part
 			}
 		}
+		if strings.HasSuffix(v, searching) {
+			row.Searches = m.of(spread, func(s *scored) float64 { return s.results[v].searches })
+			row.Found = m.of(spread, func(s *scored) float64 { return s.results[v].found })
+		}
 		st.sizes(&row)
 		r.Variants = append(r.Variants, row)
-		if first := st.variants[min(1, len(st.variants)-1)]; v != first && v != compare.NothingName {
-			m.value = func(s *scored) float64 { return s.results[first].score - s.results[v].score }
-			r.Differences = append(r.Differences, Difference{first, v, m.mean(spread)})
+		than := func(better, worse string) {
+			if better != worse && slices.Contains(st.variants, worse) {
+				by := func(s *scored) float64 { return s.results[better].score - s.results[worse].score }
+				r.Differences = append(r.Differences, Difference{better, worse, *m.of(spread, by)})
+			}
+		}
+		if v != compare.NothingName {
+			than(first, v)
+		}
+		if without, ok := strings.CutSuffix(v, searching); ok && without != first {
+			than(v, without)
 		}
 	}
 	return r
@@ -248,6 +269,13 @@ func (st *State) sizes(row *Row) {
 type measure struct {
 	value   func(*scored) float64
 	cluster func(*scored) string
+}
+
+// of is the mean of a value.
+func (m measure) of(all []*scored, value func(*scored) float64) *Score {
+	m.value = value
+	s := m.mean(all)
+	return &s
 }
 
 func (m measure) mean(all []*scored) Score {

@@ -40,8 +40,10 @@ type Task struct {
 	// records are the files that the prompt speaks of; here says where they are to somebody who has the directory.
 	records []string
 	here    string
-	// prompt is the sheet's text, but for where the records are and where the outcome belongs.
-	prompt func(files, output string) string
+	// prompt is the sheet's text, but for where the records are, where the outcome belongs, and how to search.
+	prompt func(files, output, search string) string
+	// searches: who answers may search.
+	searches bool
 	// judge says how many elements of an outcome can be used, and what is wrong with the others.
 	judge func(data []byte) (usable int, problems []string)
 }
@@ -63,7 +65,7 @@ func judged[T any](read func([]byte) (map[string]T, []string)) func([]byte) (int
 // handOut writes a sheet for somebody who has its directory, and returns what came back for it. Without that, it is to
 // be worked through.
 func (b *Book) handOut(st *State, t *Task) (data []byte, there bool, err error) {
-	text := t.prompt(t.here, "Write your answer into the file "+path.Base(t.Output)+" in this directory.")
+	text := t.prompt(t.here, "Write your answer into the file "+path.Base(t.Output)+" in this directory.", searchByCommand)
 	if err := b.write(text, t.Sheet); err != nil {
 		return nil, false, err
 	}
@@ -91,10 +93,10 @@ func (b *Book) message(t *Task) (string, error) {
 	}
 	const alone = "Answer with it alone, without any other word."
 	if len(names) == 0 {
-		return t.prompt("", alone), nil
+		return t.prompt("", alone, ""), nil
 	}
 	return t.prompt("Behind these instructions stand, each up to the end tag with the same id: "+
-		strings.Join(names, ", ")+".", alone) + records.String() + "\nThat was the data. Now follow the instructions at " +
+		strings.Join(names, ", ")+".", alone, "") + records.String() + "\nThat was the data. Now follow the instructions at " +
 		"the beginning, and answer with the JSON object alone.\n", nil
 }
 
@@ -111,7 +113,7 @@ func (b *Book) questionSheet(m Moment) (*Task, error) {
 	}
 	t.here = "The record is the file " + historyFile + " in this directory, what came next is " + nextFile +
 		". Read both to their ends."
-	t.prompt = func(files, output string) string {
+	t.prompt = func(files, output, _ string) string {
 		return fill(questionsPrompt, "mark", strings.Join(marks, ` entry" or "=== `), "files", files, "output", output)
 	}
 	return t, nil
@@ -119,8 +121,9 @@ func (b *Book) questionSheet(m Moment) (*Task, error) {
 
 // answerSheet is the sheet on which questions are answered from a context, without their references. They are in the
 // order of their ids, which tells nothing about where the answers stand.
-func (b *Book) answerSheet(unit string, questions []*scored) (*Task, error) {
-	t := newTask(stageAnswers, path.Join(stageAnswers, unit), "answers")
+func (b *Book) answerSheet(c Context, questions []*scored) (*Task, error) {
+	t := newTask(stageAnswers, path.Join(stageAnswers, c.Unit), "answers")
+	t.searches = c.Search
 	t.records, t.judge = []string{contextFile}, judged(t.answers)
 	context, err := os.ReadFile(b.path(t.dir, contextFile))
 	if err != nil {
@@ -132,9 +135,12 @@ func (b *Book) answerSheet(unit string, questions []*scored) (*Task, error) {
 		asked = append(asked, fmt.Sprintf("- %s: %s", q.id, strings.Join(strings.Fields(q.Question), " ")))
 	}
 	t.here = "The record is the file " + contextFile + " in this directory. Read it to its end, and no other file."
-	t.prompt = func(files, output string) string {
+	t.prompt = func(files, output, search string) string {
+		if !c.Search {
+			search = searchNothing
+		}
 		return fill(answersPrompt, "mark", markOf(string(context)), "questions", strings.Join(asked, "\n"), "files", files,
-			"output", output)
+			"output", output, "search", strings.TrimSpace(search))
 	}
 	return t, nil
 }
@@ -150,7 +156,7 @@ func gradeSheet(dir, grader string, answers []graded) *Task {
 	}
 	m := id(mark...)
 	order := byID(answers, func(a graded) string { return id(grader, a.Question.Question) + id(grader, a.ID) })
-	t.prompt = func(_, output string) string {
+	t.prompt = func(_, output, _ string) string {
 		var b strings.Builder
 		number, last := 0, ""
 		for _, a := range order {
