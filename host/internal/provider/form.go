@@ -59,8 +59,8 @@ type Kind struct {
 	Citing string
 	// Failed is a flag of a result.
 	Failed string
-	// Mime is where an attachment says what it is.
-	Mime string
+	// Mime is where an attachment says what it is, and Usual what it is if it does not: text counts as it stands.
+	Mime, Usual string
 	// Loads is a list of tools that the part makes known to the model, each with its name in the member LoadsName: the
 	// latest that has a tool stays, or the model would see calls of a tool that it does not know.
 	Loads, LoadsName string

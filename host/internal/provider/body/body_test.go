@@ -2,6 +2,7 @@ package body
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -138,6 +139,34 @@ var apart = map[provider.API]string{
 	provider.Messages: strings.Replace(bodies[provider.Messages], `"content":"one"},`, `"content":"one"}]},{"role":"user","content":[`, 1),
 	provider.Gemini: strings.NewReplacer(`}}},{"functionResponse"`, `}}}]},{"role":"user","parts":[{"functionResponse"`,
 		`true},{"functionCall"`, `true}]},{"role":"model","parts":[{"functionCall"`).Replace(bodies[provider.Gemini]),
+}
+
+// An attachment counts as what it is, also where the form does not say so, and words as what they say.
+func TestAnAttachmentIsOfItsKind(t *testing.T) {
+	for part, want := range map[string]string{
+		`chat {"type":"image_url","image_url":{"url":"https://e.org/i"}}`:         "image/*",
+		`chat {"type":"input_audio","input_audio":{"data":"aGk="}}`:               "audio/*",
+		`chat {"type":"refusal","refusal":"no"}`:                                  content.KindText,
+		`chat {"type":"file","file":{"file_id":"f"}}`:                             "application/octet-stream",
+		`responses {"type":"input_image","file_id":"f"}`:                          "image/*",
+		`responses {"type":"refusal","refusal":"no"}`:                             content.KindText,
+		`messages {"type":"image","source":{"type":"url","url":"https://e.org"}}`: "image/*",
+		`messages {"type":"image","source":{"media_type":"image/png"}}`:           "image/png",
+		`messages {"type":"search_result","source":"s","title":"t"}`:              content.KindText,
+	} {
+		api, raw, _ := strings.Cut(part, " ")
+		list := map[string]string{"responses": "input"}[api]
+		r := index(t, provider.API(api), fmt.Sprintf(`{%q:[{"role":"user","content":[%s]}],"tools":[{}]}`,
+			cmp.Or(list, "messages"), raw))
+		block := r.Entries(0)[0].Content.Blocks[0]
+		got := block.Kind()
+		if m, ok := block.(content.Media); ok {
+			got = m.MimeType
+		}
+		if got != want {
+			t.Errorf("%s is %s, not %s", part, got, want)
+		}
+	}
 }
 
 // A view that shows everything edits nothing; every other view gives a request that is valid, whatever it leaves out.

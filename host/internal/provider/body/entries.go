@@ -2,6 +2,7 @@ package body
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -193,10 +194,10 @@ func (r *Request) thought(p *Part) string {
 // media reads an attachment. Its data are not copied: strategies look at none, and what is sent is the client's.
 func (r *Request) media(p *Part) content.Block {
 	t := r.tape
-	kind := t.str(t.at(p.node, p.kind.Mime))
-	if kind == "" {
-		kind = "application/octet-stream"
+	if p.kind.Usual == "text/plain" {
+		return content.Text{Text: string(t.text(p.node))}
 	}
+	kind := cmp.Or(t.str(t.at(p.node, p.kind.Mime)), p.kind.Usual, "application/octet-stream")
 	return content.Media{MimeType: kind, Data: "thresh:not-copied", Encoding: "url"}
 }
 

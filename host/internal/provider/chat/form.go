@@ -24,10 +24,10 @@ var Form = provider.Form{
 // its cache markers where they are; no others are set.
 var parts = []provider.Kind{
 	{Type: "text", Is: provider.Text, Value: "text"},
-	{Type: "image_url", Is: provider.Media},
-	{Type: "input_audio", Is: provider.Media},
+	{Type: "image_url", Is: provider.Media, Usual: "image/*"},
+	{Type: "input_audio", Is: provider.Media, Usual: "audio/*"},
 	{Type: "file", Is: provider.Media},
-	{Type: "refusal", Is: provider.Media}, // goes with its message, and is never rewritten
+	{Type: "refusal", Is: provider.Media, Usual: "text/plain"}, // goes with its message, and is never rewritten
 }
 
 var (

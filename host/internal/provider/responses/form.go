@@ -33,10 +33,10 @@ var Form = provider.Form{
 var parts = []provider.Kind{
 	{Type: "input_text", Is: provider.Text, Value: "text"},
 	{Type: "output_text", Is: provider.Text, Value: "text", Keep: true}, // annotations and signatures may refer to it
-	{Type: "input_image", Is: provider.Media},
+	{Type: "input_image", Is: provider.Media, Usual: "image/*"},
 	{Type: "input_file", Is: provider.Media},
-	{Type: "input_audio", Is: provider.Media},
-	{Type: "refusal", Is: provider.Media},
+	{Type: "input_audio", Is: provider.Media, Usual: "audio/*"},
+	{Type: "refusal", Is: provider.Media, Usual: "text/plain"},
 }
 
 // items are the kinds of items that are no messages. References to items, summaries that the provider encrypted, and
