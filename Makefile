@@ -100,9 +100,16 @@ agents:
 	@if command -v npm >/dev/null && command -v python3 >/dev/null; then host/internal/door/proxy/clienttest/install.sh $(AGENTS); \
 	else echo "NOTE: without npm and python3 no agent runs here"; fi
 
-test-adapters: ## the adapters, each a module, with their frameworks
+# Those for Node are tested in a copy, so that nothing is installed where Go and git look.
+test-adapters: build ## the adapters, each a module or package, with their frameworks
 	@set -e; for module in $(wildcard $(CURDIR)/adapters/*/go.mod); do \
 		cd $$(dirname $$module); $(LEAN) $(GO) vet ./...; $(LEAN) $(TEST) ./...; done
+	@command -v npm >/dev/null || { echo "NOTE: without npm the adapters for Node are not tested"; exit 0; }; \
+	set -e; mkdir -p $(TOOLS)/node/adapters $(TOOLS)/node/clients; cp -R clients/typescript $(TOOLS)/node/clients; \
+	for package in $(patsubst %/package.json,%,$(wildcard adapters/*/package.json)); do \
+		cp -R $$package $(TOOLS)/node/adapters; cd $(TOOLS)/node/$$package; \
+		npm ci --prefer-offline --no-audit --no-fund --loglevel=error; \
+		THRESH=$(CURDIR)/$(BIN)/thresh node --test; cd $(CURDIR); done
 
 test-clients: agents test-adapters ## real agents through thresh wrap; with node, npm and python3
 	$(LEAN) $(GO) test -c -o $(BIN)/clienttest.test ./host/internal/door/proxy/clienttest

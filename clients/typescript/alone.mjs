@@ -58,11 +58,16 @@ function start() {
     for (const { reject } of waiting.values()) reject(new ThreshError(error, { cause }));
     waiting.clear();
   };
-  started.on("error", ended);
+  started.on("error", (cause) => ended(cause.code === "ENOENT" ? new Error(missing, { cause }) : cause));
   started.stdin.on("error", ended);
   started.on("exit", (status) => ended(new Error(`it ended with status ${status}, after what it has printed`)));
   createInterface({ input: started.stdout }).on("line", (line) => {
-    const { id, result, error } = JSON.parse(line);
+    const { id, result, error } = parsed(line) ?? {};
+    if (!id) {
+      ended(new Error(`it printed ${JSON.stringify(line.slice(0, 80))}: is that thresh?`));
+      started.kill();
+      return;
+    }
     const { resolve, reject } = waiting.get(id) ?? {};
     waiting.delete(id);
     if (waiting.size === 0) hold("unref");
@@ -71,6 +76,16 @@ function start() {
   });
   const hold = (how) => [started, started.stdin, started.stdout].forEach((one) => one[how]());
   return { started, waiting, hold };
+}
+
+const missing = "the program is not in PATH: install it, or give the address of a host";
+
+function parsed(line) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }
 
 function ask(method, params) {

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { delimiter, dirname } from "node:path";
@@ -175,4 +175,36 @@ test("messages are made small without a session", async () => {
     const wrong = compress([{ role: "robot", content: "hi" }], where);
     await assert.rejects(wrong, (e) => e instanceof ThreshError && e.kind === "request" && e.field === "messages[0]");
   }
+});
+
+const copy = (n) => import(`../alone.mjs?${n}`); // with a child of its own
+
+test("many calls at once get their own answers", async () => {
+  const { compress } = await copy(1);
+  const said = (text) => [{ role: "user", content: text }, { role: "assistant", content: "Hm." }];
+  const all = Array.from({ length: 50 }, (_, i) => `question ${i} ${"word ".repeat(5000 * (i % 3))}`);
+  for (const where of [{}, { address }]) {
+    const made = await Promise.all(all.map((text) => compress(said(text), { ...where, contextLimit: 100_000 })));
+    assert.deepEqual(made.map(({ messages }) => messages[0].content), all);
+  }
+});
+
+test("a child that is not there, is something else, or dies", async () => {
+  const { compress } = await copy(2);
+  const { PATH } = process.env;
+  const all = [{ role: "user", content: "hi" }];
+  for (const [script, wrong] of [
+    [undefined, /^thresh run: the program is not in PATH: install it/],
+    ["echo hello; cat", /^thresh run: it printed "hello": is that thresh\?$/],
+    ["read line; kill -9 $$", /^thresh run: /],
+  ]) {
+    if (script) writeFileSync(`${dir}/thresh`, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    process.env.PATH = script ? `${dir}${delimiter}${PATH}` : dir;
+    await Promise.all([compress(all), compress(all)].map((call) => assert.rejects(call, (e) => {
+      assert.deepEqual([e.kind, e.retryable], ["connection", true]);
+      return wrong.test(e.message) || assert.fail(e.message);
+    })));
+  }
+  process.env.PATH = `${dirname(process.env.THRESH)}${delimiter}${PATH}`;
+  assert.deepEqual((await compress(all)).messages, all); // it is started again
 });
