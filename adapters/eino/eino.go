@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
@@ -22,7 +23,7 @@ import (
 // Middleware keeps the messages of agents under the limit. The model is sent the schemas of tools besides, so that
 // they count. One middleware may serve many agents with the same tools, at the same time. Its sessions end with h.
 func Middleware(ctx context.Context, h *host.Host, tools ...tool.BaseTool) (adk.AgentMiddleware, error) {
-	pending, err := schemaTokens(ctx, h, tools)
+	schemas, err := schemas(ctx, tools)
 	if err != nil {
 		return adk.AgentMiddleware{}, fmt.Errorf("thresh: the tools' schemas: %w", err)
 	}
@@ -35,7 +36,7 @@ func Middleware(ctx context.Context, h *host.Host, tools ...tool.BaseTool) (adk.
 			instructions++
 		}
 		sent, err := keeper.Fit(ctx, fit.Request[*schema.Message]{
-			System: system, Messages: state.Messages[instructions:], PendingTokens: pending,
+			System: system, Messages: state.Messages[instructions:], Besides: schemas,
 		})
 		if err != nil {
 			return err
@@ -46,28 +47,24 @@ func Middleware(ctx context.Context, h *host.Host, tools ...tool.BaseTool) (adk.
 	return adk.AgentMiddleware{BeforeChatModel: before}, nil
 }
 
-func schemaTokens(ctx context.Context, h *host.Host, tools []tool.BaseTool) (sum int, err error) {
+func schemas(ctx context.Context, tools []tool.BaseTool) (string, error) {
+	var all strings.Builder
 	for _, t := range tools {
 		info, err := t.Info(ctx)
 		if err != nil {
-			return 0, err
+			return "", err
 		}
 		schema, err := info.ParamsOneOf.ToJSONSchema()
 		if err != nil {
-			return 0, err
+			return "", err
 		}
 		text, err := json.Marshal(schema)
 		if err != nil {
-			return 0, err
+			return "", err
 		}
-		description := content.Text{Text: info.Name + " " + info.Desc + " " + string(text)}
-		tokens, err := h.Count(ctx, content.Content{Speaker: content.Human, Blocks: []content.Block{description}})
-		if err != nil {
-			return 0, err
-		}
-		sum += tokens[0]
+		fmt.Fprintln(&all, info.Name, info.Desc, string(text))
 	}
-	return sum, nil
+	return all.String(), nil
 }
 
 func same(a, b *schema.Message) bool { return a == b || reflect.DeepEqual(a, b) }

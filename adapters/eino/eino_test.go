@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
@@ -18,32 +15,13 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/thresh-dev/thresh/adapters/eino"
+	"github.com/thresh-dev/thresh/adapters/internal/fit/fittest"
 	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 func TestMain(m *testing.M) {
 	host.ReexecMain()
 	m.Run()
-}
-
-const limit = 8000
-
-func open(t *testing.T, strategy string) *host.Host {
-	t.Helper()
-	c, err := config.Load(config.Options{ConfigFile: os.DevNull, Env: []string{}, Overrides: []config.Override{
-		{Key: "compression.strategy", Value: strategy}, {Key: "model.contextLimit", Value: limit},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := host.Open(host.Options{Config: c, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { h.Close() })
-	return h
 }
 
 // reader is a model that reads a number of files and then answers. It judges each request as a provider does.
@@ -101,12 +79,7 @@ func judge(t *testing.T, h *host.Host, messages []*schema.Message) (sum int) {
 		} else if len(m.ToolCalls) == 0 && len(open) > 0 {
 			t.Errorf("message %d comes before the answers of %v", i, open)
 		}
-		entry := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: text}}}
-		tokens, err := h.Count(t.Context(), entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum += tokens[0]
+		sum += fittest.Tokens(t, h, text)
 	}
 	if len(open) > 0 {
 		t.Errorf("%v are not answered", open)
@@ -121,9 +94,9 @@ type path struct {
 func TestAnAgentStaysUnderTheLimit(t *testing.T) {
 	for _, strategy := range []string{"distill", "high-density", "top-down-truncation"} {
 		t.Run(strategy, func(t *testing.T) {
-			h := open(t, strategy)
+			h := fittest.Open(t, strategy)
 			read, err := utils.InferTool("read_file", "reads a file", func(_ context.Context, p path) (string, error) {
-				return fmt.Sprintf("package %s\n%s", p.Path, strings.Repeat("// a line of the file "+p.Path+"\n", 60)), nil
+				return fittest.File(p.Path), nil
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -157,9 +130,9 @@ func TestAnAgentStaysUnderTheLimit(t *testing.T) {
 			run()
 			whole := judge(t, h, conversation)
 			t.Logf("%d calls; the longest request has %d tokens, the conversation %d", llm.calls+1, llm.most, whole)
-			if llm.calls != 40 || llm.most > limit || whole < 2*limit {
+			if llm.calls != 40 || llm.most > fittest.Limit || whole < 2*fittest.Limit {
 				t.Errorf("%d calls of 40; the longest request has %d tokens of %d, the conversation %d",
-					llm.calls, llm.most, limit, whole)
+					llm.calls, llm.most, fittest.Limit, whole)
 			}
 			// Truncation removes what is oldest, also what a person said.
 			said := map[string]string{"top-down-truncation": "[the beginning is not in the transcript]"}
@@ -186,7 +159,7 @@ func TestAnAgentStaysUnderTheLimit(t *testing.T) {
 
 // A message that a strategy changes keeps what only Eino knows; what is not changed is the message itself.
 func TestWhatEinoKeepsStaysWithItsMessage(t *testing.T) {
-	h := open(t, "top-down-truncation")
+	h := fittest.Open(t, "top-down-truncation")
 	middleware, err := eino.Middleware(t.Context(), h)
 	if err != nil {
 		t.Fatal(err)

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/thresh-dev/thresh/adapters/internal/fit"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -42,7 +42,7 @@ func entry(all []*schema.Message, at int) content.Content {
 	}
 	for i, call := range m.ToolCalls {
 		c.Blocks = append(c.Blocks, content.ToolCall{ID: call.ID, Name: call.Function.Name, Parameters: parameters(call),
-			Extra: part(i)})
+			Extra: fit.Part(i)})
 	}
 	return c
 }
@@ -90,7 +90,7 @@ func messages(was *schema.Message, now content.Content) []*schema.Message {
 			m.ReasoningContent += b.Thought
 		case content.ToolCall:
 			call := schema.ToolCall{ID: b.ID, Type: "function", Function: schema.FunctionCall{Name: b.Name}}
-			if i, ok := partOf(b.Extra); ok && i < len(was.ToolCalls) {
+			if i, ok := fit.PartOf(b.Extra); ok && i < len(was.ToolCalls) {
 				call = was.ToolCalls[i]
 			}
 			if string(parameters(call)) != string(b.Parameters) {
@@ -137,7 +137,7 @@ func kept[P any](was []P, blocks []content.Block, fields func(*P) (*schema.ChatM
 		var p P
 		switch b := b.(type) {
 		case content.Text:
-			if i, ok := partOf(b.Extra); ok && i < len(was) {
+			if i, ok := fit.PartOf(b.Extra); ok && i < len(was) {
 				p = was[i]
 			}
 			if kind, _ := fields(&p); *kind != schema.ChatMessagePartTypeText {
@@ -146,7 +146,7 @@ func kept[P any](was []P, blocks []content.Block, fields func(*P) (*schema.ChatM
 			kind, text := fields(&p)
 			*kind, *text = schema.ChatMessagePartTypeText, b.Text
 		case content.Media:
-			i, ok := partOf(b.Extra)
+			i, ok := fit.PartOf(b.Extra)
 			if !ok || i >= len(was) {
 				continue
 			}
@@ -198,24 +198,14 @@ func blocks[P any](parts []P) (blocks []content.Block) {
 			fields.VideoURL, fields.FileURL)
 		switch {
 		case m == nil:
-			blocks = append(blocks, content.Text{Text: fields.Text, Extra: part(i)})
+			blocks = append(blocks, content.Text{Text: fields.Text, Extra: fit.Part(i)})
 		case m.Data != "":
 			blocks = append(blocks, content.Media{MimeType: m.MimeType, Data: m.Data, Encoding: "base64", Filename: m.Name,
-				Extra: part(i)})
+				Extra: fit.Part(i)})
 		default:
 			blocks = append(blocks, content.Media{MimeType: m.MimeType, Data: m.URL, Encoding: "url", Filename: m.Name,
-				Extra: part(i)})
+				Extra: fit.Part(i)})
 		}
 	}
 	return blocks
-}
-
-// part is the position of the part or call that a block was made from.
-func part(i int) content.Fields {
-	return content.FieldsOf(content.Field{Name: "part", Value: strconv.AppendInt(nil, int64(i), 10)})
-}
-
-func partOf(extra content.Fields) (i int, ok bool) {
-	i, err := strconv.Atoi(string(extra.Get("part")))
-	return i, err == nil && i >= 0
 }

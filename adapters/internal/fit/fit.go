@@ -30,11 +30,11 @@ type Framework[M any] struct {
 	Same func(a, b M) bool
 }
 
-// Request is what a model is about to be sent.
+// Request is what a model is about to be sent. Besides is what else it has, such as the schemas of tools.
 type Request[M any] struct {
-	System        []content.Block
-	Messages      []M
-	PendingTokens int
+	System   []content.Block
+	Messages []M
+	Besides  string
 }
 
 // Keeper keeps a session of the host for each conversation. It is safe for concurrent use.
@@ -55,6 +55,8 @@ func New[M any](h *host.Host, f Framework[M]) *Keeper[M] {
 type conversation[M any] struct {
 	session *host.Session
 	system  []content.Block
+	besides string
+	pending int // its tokens
 	// Everything that was added, and the entries that it became.
 	added   []M
 	entries []content.Content
@@ -71,10 +73,10 @@ func (k *Keeper[M]) Fit(ctx context.Context, r Request[M]) ([]M, error) {
 	if err != nil {
 		return nil, fmt.Errorf("thresh: %w", err)
 	}
-	if err := c.add(ctx, k.framework, r.System, fresh); err != nil {
+	if err := c.add(ctx, k, r, fresh); err != nil {
 		return nil, fmt.Errorf("thresh: %w", errors.Join(err, c.session.Close()))
 	}
-	ready, err := c.session.Prepare(ctx, host.PrepareOptions{PendingTokens: r.PendingTokens})
+	ready, err := c.session.Prepare(ctx, host.PrepareOptions{PendingTokens: c.pending})
 	if err != nil {
 		switch host.ErrorOf(err).Kind {
 		case host.KindOverflow, host.KindCanceled, host.KindDeadline, host.KindSession:
@@ -130,12 +132,20 @@ type source struct {
 	Message *int `json:"message"`
 }
 
-func (c *conversation[M]) add(ctx context.Context, f Framework[M], system []content.Block, fresh []M) error {
-	if !slices.EqualFunc(c.system, system, content.Equal) {
-		if err := c.session.SetSystem(ctx, system...); err != nil {
+func (c *conversation[M]) add(ctx context.Context, k *Keeper[M], r Request[M], fresh []M) error {
+	if !slices.EqualFunc(c.system, r.System, content.Equal) {
+		if err := c.session.SetSystem(ctx, r.System...); err != nil {
 			return err
 		}
-		c.system = system
+		c.system = r.System
+	}
+	if c.besides != r.Besides {
+		text := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: r.Besides}}}
+		tokens, err := k.host.Count(ctx, text)
+		if err != nil {
+			return err
+		}
+		c.besides, c.pending = r.Besides, tokens[0]
 	}
 	if len(fresh) == 0 {
 		return nil
@@ -143,7 +153,7 @@ func (c *conversation[M]) add(ctx context.Context, f Framework[M], system []cont
 	all := slices.Concat(c.added, fresh)
 	entries := slices.Clip(c.entries)
 	for i := len(c.added); i < len(all); i++ {
-		e := f.Entry(all, i)
+		e := k.framework.Entry(all, i)
 		e.Metadata = fmt.Appendf(nil, `{"message":%d,"pinned":%t}`, i, e.Pinned())
 		entries = append(entries, e)
 	}
