@@ -13,7 +13,7 @@
 //
 //	<!-- not run: REASON -->   the block is left out. The reason is required.
 //	<!-- file: NAME -->        the block, in any language, is written to the file NAME before the next command runs.
-//	<!-- is: PATH -->          the block shows the Go file PATH of the repository, from its package clause on.
+//	<!-- is: PATH -->          the block shows the file PATH of the repository, a Go file from its package clause on.
 //
 // # What is equal
 //
