@@ -134,7 +134,7 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 		Sent: sum(unpruned...), Unpruned: sum(unpruned...), Peak: unpruned[3], PeakUnpruned: unpruned[3],
 		Recall: compare.Recall{Used: 4, Kept: 4, Share: 1, UsedResults: 3, KeptResults: 3, ShareResults: 1,
 			UsedLines: 3, KeptLines: 3, ShareLines: 1},
-		Needs:  compare.Needs{Calls: 1, Kept: 1, Share: 1, ShareEdits: 1},
+		Needs:  compare.Needs{Calls: 1, Kept: 1, Share: 1, ShareFound: 1, ShareEdits: 1},
 		Own:    compare.Own{Requests: 3, Share: 1, Worst: 1},
 		Kept:   1,
 		Pruned: compare.Pruned{Tools: []compare.Share{}, Files: []compare.Share{}},
@@ -162,7 +162,7 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 				{Identifier: "cfgReader", Session: "reads", Turn: 4, Entry: 7, From: 4},
 			},
 		},
-		Needs:   compare.Needs{Calls: 1, Kept: 1, Share: 1, ShareEdits: 1},
+		Needs:   compare.Needs{Calls: 1, Kept: 1, Share: 1, ShareFound: 1, ShareEdits: 1},
 		Own:     compare.Own{Requests: 3, Share: 1, Worst: 1},
 		Rereads: compare.Rereads{Calls: 1, Tokens: n[6]},
 		Pruned: compare.Pruned{
@@ -605,24 +605,43 @@ func TestFilesAreKnownByTheRecordedDirectory(t *testing.T) {
 	}
 }
 
-// An edit needs every line that it replaces; a path that is still known is not enough.
+// An edit needs every line that it replaces; a path that is still known is not enough. A search by the words of the call
+// helps if one of its first passages has such a line.
 func TestAnEditNeedsItsLines(t *testing.T) {
-	s := session("edits",
-		says(content.Human, "Rename it."),
-		calls("I look at it.", "c1", "read_file", `{"file_path":"/w/a.go"}`),
-		answers("c1", "read_file", "1\tfunc parseHeader() {\n2\t}"),
-		calls("And at the other.", "c2", "read_file", `{"file_path":"/w/b.go"}`),
-		answers("c2", "read_file", "package b"),
-		calls("", "c3", "replace", `{"file_path":"/w/a.go","old_string":"func parseHeader() {","new_string":"x"}`),
-	)
-	r := run(t, open(t, nil), compare.Options{
-		Sessions: []compare.Session{s}, Variants: []compare.Variant{{Strategy: "forgetful"}},
-	})
-	if diff := cmp.Diff(compare.Needs{Calls: 1, Kept: 1, Share: 1, Edits: 1, KeptEdits: 1, ShareEdits: 1},
-		r.Totals.Nothing.Needs); diff != "" {
-		t.Errorf("doing nothing:\n%s", diff)
-	}
-	if diff := cmp.Diff(compare.Needs{Calls: 1, Edits: 1}, r.Totals.Variants[0].Needs); diff != "" {
-		t.Errorf("without the file:\n%s", diff)
+	for name, tt := range map[string]struct {
+		others []string // results that have the words of the edit, too
+		want   compare.Needs
+	}{
+		"found":            {nil, compare.Needs{Calls: 1, Edits: 1, Found: 1, ShareFound: 1}},
+		"behind the third": {[]string{"1", "2", "3"}, compare.Needs{Calls: 1, Edits: 1}},
+		"third":            {[]string{"1", "2"}, compare.Needs{Calls: 1, Edits: 1, Found: 1, ShareFound: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entries := []content.Content{
+				says(content.Human, "Rename it."),
+				calls("I look at it.", "c1", "read_file", `{"file_path":"/w/a.go"}`),
+				answers("c1", "read_file", "1\tfunc parseHeader() {\n2\t"+strings.Repeat("other words ", 20)),
+			}
+			for _, n := range tt.others {
+				entries = append(entries, calls("", "o"+n, "read_file", `{"file_path":"/w/a.go"}`),
+					answers("o"+n, "read_file", "func x parseHeader "+n))
+			}
+			entries = append(entries,
+				calls("And at the other.", "c2", "read_file", `{"file_path":"/w/b.go"}`),
+				answers("c2", "read_file", "package b"),
+				calls("", "c3", "replace", `{"file_path":"/w/a.go","old_string":"func parseHeader() {","new_string":"x"}`))
+			r := run(t, open(t, nil), compare.Options{
+				Sessions: []compare.Session{session("edits", entries...)}, Variants: []compare.Variant{{Strategy: "forgetful"}},
+			})
+			got := []compare.Needs{r.Totals.Nothing.Needs, r.Totals.Variants[0].Needs}
+			others := len(tt.others)
+			tt.want.Calls, tt.want.Kept = 1+others, others
+			tt.want.Share = float64(others) / float64(1+others)
+			whole := compare.Needs{Calls: 1 + others, Kept: 1 + others, Share: 1, ShareFound: 1, Edits: 1, KeptEdits: 1,
+				ShareEdits: 1}
+			if diff := cmp.Diff([]compare.Needs{whole, tt.want}, got); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

@@ -21,6 +21,13 @@ type identity struct {
 	n     int
 }
 
+func identify(c content.Content) identity {
+	if len(c.Blocks) == 0 {
+		return identity{}
+	}
+	return identity{&c.Blocks[0], len(c.Blocks)}
+}
+
 func newHeld(rec *recording, own *ownShare) *held {
 	return &held{finder: newFinder(rec), known: map[identity][]int32{}, entries: make([]int32, rec.things),
 		own: own}
@@ -59,7 +66,7 @@ func (h *held) find(c content.Content) []int32 {
 	if len(c.Blocks) == 0 {
 		return nil
 	}
-	key := identity{&c.Blocks[0], len(c.Blocks)}
+	key := identify(c)
 	things, ok := h.known[key]
 	if !ok {
 		things = h.finder.find(c)

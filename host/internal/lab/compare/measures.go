@@ -60,6 +60,10 @@ var Measures = []Measure{
 		Legend: "share of the later calls for which everything was still in the context"},
 	{Name: "edits", Kind: Kept, Rank: 4, Worst: 7, JSON: "needs.shareEdits", Of: "needs.edits",
 		Help: "needs of edits alone"},
+	{Name: "found", Kind: Kept, Rank: 6, JSON: "needs.shareFound",
+		Help: "of the later calls that lacked something, the share for which thresh_recall, asked with the words of " +
+			"the call, has it among its first three passages",
+		Legend: "share of the calls that lacked something which a search would have helped"},
 	{Name: "kept", Kind: Kept, Rank: 7, Worst: 7, JSON: "kept",
 		Help: "the lower of lines and own: what --min-recall asks for"},
 	{Name: "over-limit", Head: "OVER", Rank: 4, Alarm: true, JSON: "overLimit",

@@ -15,8 +15,9 @@ import (
 // neededCall is one call of an answer with the things that it was made from. A call needs all of them.
 type neededCall struct {
 	// Indexes into what [held] counts; at least one.
-	things []int32
-	edit   bool // lines of a file are among the things
+	things     []int32
+	edit       bool // lines of a file are among the things
+	parameters json.RawMessage
 }
 
 // findNeeds returns what the calls of each answer depend on, and numbers the lines of files that edits name behind all
@@ -24,7 +25,7 @@ type neededCall struct {
 // that it replaces. It must run last, because it extends what entries are searched for.
 func (r *recording) findNeeds(taxonomy *tools.Taxonomy) [][]neededCall {
 	out := make([][]neededCall, len(r.Requests))
-	r.lines = map[string]int32{}
+	r.lines, r.linesFrom = map[string]int32{}, int32(r.things)
 	for n := range r.Requests {
 		for i := range r.answer(n) {
 			for _, b := range r.entries()[i].Blocks {
@@ -40,7 +41,7 @@ func (r *recording) findNeeds(taxonomy *tools.Taxonomy) [][]neededCall {
 }
 
 func (r *recording) needs(call content.ToolCall, taxonomy *tools.Taxonomy) neededCall {
-	var c neededCall
+	c := neededCall{parameters: call.Parameters}
 	seen := map[int32]bool{}
 	// At most maxUsed, as a call that writes a large file would outweigh all others.
 	need := func(id int32) {
@@ -253,7 +254,7 @@ func stringEnd(raw []byte, start int) int {
 
 // needed counts the calls of an answer all of whose dependencies the request still held. A call with one thing missing
 // is not kept: the model could not have made it as it did.
-func (o *observer) needed(calls []neededCall) {
+func (o *observer) needed(calls []neededCall, turn int) {
 	n := &o.tally.needs
 	for _, c := range calls {
 		kept := 1
@@ -265,6 +266,9 @@ func (o *observer) needed(calls []neededCall) {
 		}
 		n.Calls++
 		n.Kept += kept
+		if kept == 0 && o.findsAgain(c, turn) {
+			n.Found++
+		}
 		if c.edit {
 			n.Edits++
 			n.KeptEdits += kept

@@ -32,7 +32,9 @@ type recording struct {
 	// that both are things in one index.
 	groups map[resultKey]int32
 	// lines numbers the lines of files that some edit replaces, in the form of fileLine, behind the groups.
-	lines map[string]int32
+	lines     map[string]int32
+	linesFrom int32
+	back      wayBack
 	// around has the words on each line of the recording, as things of their own: see findAround.
 	around     map[string][]int32
 	aroundFrom int32
@@ -98,6 +100,7 @@ func record(ctx context.Context, h *engine.Host, s Session, p prices) (*recordin
 	if err != nil {
 		return nil, err
 	}
+	r.back.taxonomy = taxonomy
 	used := r.findUsed()
 	repeats := r.findRepeats()
 	calls := r.findNeeds(taxonomy)

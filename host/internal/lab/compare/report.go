@@ -205,7 +205,12 @@ type Needs struct {
 	Kept  int `json:"kept"`
 	// Share is Kept of Calls, 1 without calls.
 	Share float64 `json:"share"`
-	// Edits is the same of calls that replace lines of a file.
+	// Found counts those of the other calls for which a search over what was removed, by the words of the call, has some
+	// of what was missing among its first three passages; of an edit, one of the missing lines. ShareFound is their share,
+	// 1 if no call lacked anything.
+	Found      int     `json:"found"`
+	ShareFound float64 `json:"shareFound"`
+	// Edits is the same as Calls, of calls that replace lines of a file.
 	Edits      int     `json:"edits"`
 	KeptEdits  int     `json:"keptEdits"`
 	ShareEdits float64 `json:"shareEdits"`

@@ -80,6 +80,7 @@ func (r *Recall) add(o *Recall) {
 func (n *Needs) add(o Needs) {
 	n.Calls += o.Calls
 	n.Kept += o.Kept
+	n.Found += o.Found
 	n.Edits += o.Edits
 	n.KeptEdits += o.KeptEdits
 }
@@ -101,6 +102,7 @@ func (t *tally) result(variant string) Result {
 	r.Recall.ShareResults = share(r.Recall.KeptResults, r.Recall.UsedResults)
 	r.Recall.ShareLines = share(r.Recall.KeptLines, r.Recall.UsedLines)
 	r.Needs.Share = share(r.Needs.Kept, r.Needs.Calls)
+	r.Needs.ShareFound = share(r.Needs.Found, r.Needs.Calls-r.Needs.Kept)
 	r.Needs.ShareEdits = share(r.Needs.KeptEdits, r.Needs.Edits)
 	r.Kept = min(r.Recall.ShareLines, r.Own.Share)
 	return r

@@ -194,10 +194,11 @@ func (w *window) count(entry int, things []int32, by int32) {
 // standing returns of a call's things those that were there unpruned: the strategy is not blamed for what was never
 // there.
 func (w *window) standing(c neededCall) (stood neededCall) {
+	stood.parameters = c.parameters
 	for _, id := range c.things {
 		if w.total[id] > 0 {
 			stood.things = append(stood.things, id)
-			stood.edit = stood.edit || id >= w.r.aroundFrom-int32(len(w.r.lines)) // lines are numbered before
+			stood.edit = stood.edit || id >= w.r.linesFrom
 		}
 	}
 	return stood
