@@ -74,7 +74,7 @@ type SearchRequest struct {
 	Limit  int `json:"limit,omitempty" jsonschema:"most passages; 3 if absent, at most 100"`
 	Tokens int `json:"tokens,omitempty" jsonschema:"of all passages; 2,000 if absent, at most 100,000"`
 	// Place is nil for a search.
-	Place *outcome.Place `json:"place,omitempty" jsonschema:"instead: entry, block, line, lines, such as more around a passage"`
+	Place *outcome.Place `json:"place,omitempty" jsonschema:"instead: the lines to read, such as more around a passage"`
 }
 
 // The bounds of a search.
@@ -82,7 +82,7 @@ const mostPassages, mostTokens = 100, 100_000
 
 // SearchAnswer has the best passage first. Passages is never null.
 type SearchAnswer struct {
-	Passages []outcome.Passage `json:"passages" jsonschema:"each a place, of (lines), turn, speaker, kind, tool, argument, call, text, tokens"`
+	Passages []outcome.Passage `json:"passages"`
 }
 
 // Search finds passages of what is no longer sent, or reads lines of what was added.
