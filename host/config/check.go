@@ -151,13 +151,17 @@ func (s Spec) checkText(v any) (any, *badValue) {
 		bad := refuse(v)
 		bad.nearest = nearest.One(given, s.Allowed)
 		return nil, bad
+	case s.judge != nil:
+		if err := s.judge(given); err != nil {
+			return nil, &badValue{value: show(v), problem: err.Error(), element: -1}
+		}
 	}
 	return given, nil
 }
 
 // checkList checks a list of strings or paths element by element. Its error has the position of the bad element.
 func (s Spec) checkList(v any, strict bool) (any, *badValue) {
-	element := Spec{Type: String, Allowed: s.Allowed}
+	element := Spec{Type: String, Allowed: s.Allowed, judge: s.judge}
 	if s.Type == Paths {
 		element.Type = Path
 	}
@@ -176,6 +180,9 @@ func (s Spec) checkList(v any, strict bool) (any, *badValue) {
 		items = s.split(v)
 	default:
 		return nil, refuse(v)
+	}
+	if s.most > 0 && len(items) > s.most {
+		return nil, &badValue{problem: fmt.Sprintf("has %d elements, more than %d", len(items), s.most), element: -1}
 	}
 	// Not nil, even if empty: an empty list is a value, and replaces the list of a weaker layer.
 	list := make([]string, 0, len(items))

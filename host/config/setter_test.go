@@ -168,7 +168,8 @@ func TestWhatAnAccessTokenMaySet(t *testing.T) {
 	}
 	want := []string{
 		"compression.strategy", "compression.threshold", "compression.preserveThreshold",
-		"compression.topPreserveThreshold", "compression.hardLimit", "compression.density.readWritePruning", "compression.density.fileDedupe",
+		"compression.topPreserveThreshold", "compression.hardLimit", "compression.keep",
+		"compression.keepShare", "compression.density.readWritePruning", "compression.density.fileDedupe",
 		"compression.density.recencyPruning", "compression.density.recencyRetention", "compression.density.cadence",
 		"compression.density.optimizeThreshold", "compression.density.minSavings", "compression.density.partialWrites",
 		"compression.density.toolPresets", "compression.density.tools", "model.name", "model.contextLimit",
@@ -195,7 +196,8 @@ func TestWhatAProjectMaySet(t *testing.T) {
 	}
 	want := []string{
 		"compression.strategy", "compression.threshold", "compression.profile", "compression.preserveThreshold",
-		"compression.topPreserveThreshold", "compression.hardLimit", "compression.density.readWritePruning",
+		"compression.topPreserveThreshold", "compression.hardLimit", "compression.keep",
+		"compression.keepShare", "compression.density.readWritePruning",
 		"compression.density.fileDedupe", "compression.density.recencyPruning", "compression.density.recencyRetention",
 		"compression.density.cadence", "compression.density.optimizeThreshold", "compression.density.minSavings",
 		"compression.density.partialWrites", "compression.density.toolPresets", "compression.density.tools",

@@ -39,7 +39,10 @@ type Compression struct {
 	PreserveThreshold    float64 `koanf:"preserveThreshold"`
 	TopPreserveThreshold float64 `koanf:"topPreserveThreshold"`
 	// HardLimit is "make-room", "make-room-keep-human" or "error".
-	HardLimit string         `koanf:"hardLimit"`
+	HardLimit string `koanf:"hardLimit"`
+	// Keep are patterns of what stays whole, at most KeepShare of the window, in [0, 1].
+	Keep      []string       `koanf:"keep"`
+	KeepShare float64        `koanf:"keepShare"`
 	LLM       CompressionLLM `koanf:"llm"`
 	Density   Density        `koanf:"density"`
 }
@@ -191,6 +194,7 @@ func (s Settings) clone() Settings {
 	if t := s.Compression.Threshold; t != nil {
 		s.Compression.Threshold = new(*t)
 	}
+	s.Compression.Keep = slices.Clone(s.Compression.Keep)
 	s.Compression.Density.ToolPresets = slices.Clone(s.Compression.Density.ToolPresets)
 	s.Compression.Density.Tools = slices.Clone(s.Compression.Density.Tools)
 	s.Plugins.Dirs = slices.Clone(s.Plugins.Dirs)

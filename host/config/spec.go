@@ -70,6 +70,10 @@ type Spec struct {
 	// valid judges a text; nil allows any. want says in words what it allows; "" is what the type allows.
 	valid func(string) bool
 	want  string
+	// judge says what is wrong with an element of Strings, as the end of a sentence about it; nil allows any. There may be
+	// most of them; 0 is no bound.
+	judge func(string) error
+	most  int
 	// fallback computes a default that depends on the machine.
 	fallback func(places) any
 }

@@ -13,7 +13,14 @@ const (
 	Trimmed ChangeKind = "trimmed"
 	// Added: the strategy made the entry.
 	Added ChangeKind = "added"
+	// Kept: the entry stays as it is from now on, by the rule that Rule names. Released: by that rule no more. Both
+	// change nothing that is sent.
+	Kept     ChangeKind = "kept"
+	Released ChangeKind = "released"
 )
+
+// Sent reports whether a change of the kind changes what is sent.
+func (k ChangeKind) Sent() bool { return k != Kept && k != Released }
 
 // RuleBlank is the [Change.Rule] of an AI entry without content. The host does not pass these to the compress step, so
 // they are removed whatever the strategy does.
@@ -28,10 +35,10 @@ type Change struct {
 	EntryID string          `json:"entry,omitempty"`
 	Kind    ChangeKind      `json:"kind"`
 	Speaker content.Speaker `json:"speaker,omitempty"`
-	// Step is the step that changed the entry: [StepOptimize], [StepCompress], or a [Rung]; "" if the change was
-	// planned but not applied.
+	// Step is the step that changed the entry: [StepKeep], [StepOptimize], [StepCompress], or a [Rung]; "" if the change
+	// was planned but not applied.
 	Step string `json:"step,omitempty"`
-	// Rule is the reason that the strategy gave; "" if it gave none.
+	// Rule is the reason that the strategy gave, or the rule that keeps the entry; "" if there is none.
 	Rule string `json:"rule,omitempty"`
 	// By is the id of the entry that supersedes this one, by the strategy's report; "" if it has none.
 	By string `json:"by,omitempty"`

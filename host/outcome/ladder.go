@@ -31,6 +31,8 @@ const (
 const (
 	StepOptimize = string(RungOptimize)
 	StepCompress = string(RungCompress)
+	// StepKeep comes before them: see [Kept].
+	StepKeep = "keep"
 )
 
 // LadderStep is one rung that was taken.
@@ -53,12 +55,17 @@ type LargeEntry struct {
 	// Tool is the tool of the first response in the entry; "" if there is none.
 	Tool   string
 	Tokens int
+	// Rule is the rule by which the host keeps the entry; "" if there is none.
+	Rule string
 }
 
 func (e LargeEntry) String() string {
 	who := string(e.Speaker)
 	if e.Tool != "" {
 		who = e.Tool
+	}
+	if e.Rule != "" {
+		who += ", kept by " + e.Rule
 	}
 	return fmt.Sprintf("entry %d (%s, %s) %d", e.Index, e.EntryID, who, e.Tokens)
 }

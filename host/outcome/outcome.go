@@ -17,7 +17,7 @@ type Outcome struct {
 	Compress  Compress `json:"compress"`
 	// Ladder lists the steps taken because the request was over the hard limit, in order; nil if it was not.
 	Ladder []LadderStep `json:"ladder,omitempty"`
-	// Changes lists the entries that were removed, trimmed or added, in the order of the steps.
+	// Changes lists the entries that were removed, trimmed, added, kept or released, in the order of the steps.
 	Changes []Change `json:"changes,omitempty"`
 	// Stable is the request's beginning that is unchanged since the last one, so perhaps in the provider's prompt
 	// cache.

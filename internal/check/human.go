@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -352,12 +353,46 @@ const madeBy = "madeBy"
 // said. Other fields of the metadata are kept byte for byte, in their order. An earlier mark is replaced: the last
 // strategy to write the entry answers for it.
 func MarkMade(c content.Content, strategy string) content.Content {
+	return withField(c, madeBy, content.String(strategy))
+}
+
+// Summary reports whether an entry is marked as one that a Compress made.
+func Summary(c content.Content) bool {
+	return rawjson.FieldText(c.Metadata, madeBy) != "" || bytes.Contains(c.Metadata, []byte(`"synthetic":true`))
+}
+
+// keptBy is the metadata field that names the rule by which the host has pinned an entry.
+const (
+	keptBy = "keptBy"
+	pinned = "pinned"
+)
+
+// MarkKept returns an entry that is pinned by a rule of the host, which its metadata names; with "" one that is not
+// pinned.
+func MarkKept(c content.Content, rule string) content.Content {
+	if rule == "" {
+		return withField(withField(c, pinned, nil), keptBy, nil)
+	}
+	return withField(withField(c, pinned, []byte("true")), keptBy, content.String(rule))
+}
+
+// KeptBy returns the rule by which the host has pinned an entry; "" if it has not.
+func KeptBy(c content.Content) string {
+	if !c.Pinned() {
+		return ""
+	}
+	return rawjson.FieldText(c.Metadata, keptBy)
+}
+
+// withField returns an entry with a field of its metadata set, at the end; nil removes the field. Other fields are kept
+// byte for byte.
+func withField(c content.Content, field string, value []byte) content.Content {
 	fields := []byte{'{'}
 	s := rawjson.New(c.Metadata)
 	err := s.Object(func(name []byte) error {
 		n := content.String(string(name))
 		value, err := s.Skip()
-		if err == nil && string(name) != madeBy {
+		if err == nil && string(name) != field {
 			fields = append(append(append(append(fields, n...), ':'), value...), ',')
 		}
 		return err
@@ -365,7 +400,15 @@ func MarkMade(c content.Content, strategy string) content.Content {
 	if err != nil { // none, or no object
 		fields = fields[:1]
 	}
-	fields = append(append(append(fields, content.String(madeBy)...), ':'), content.String(strategy)...)
+	switch {
+	case value != nil:
+		fields = append(append(append(fields, content.String(field)...), ':'), value...)
+	case len(fields) == 1:
+		c.Metadata = nil
+		return c
+	default:
+		fields = fields[:len(fields)-1]
+	}
 	c.Metadata = append(fields, '}')
 	return c
 }

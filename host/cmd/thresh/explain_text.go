@@ -104,8 +104,11 @@ const mostEvents = 3
 // became describes what happened to an entry, the latest event first, because a narrow table cuts off the end.
 func became(s explain.State) string {
 	var parts []string
+	if s.KeptBy != "" {
+		parts = append(parts, "kept by "+s.KeptBy)
+	}
 	for i, e := range slices.Backward(s.Events) {
-		if len(parts) == mostEvents {
+		if len(s.Events)-1-i == mostEvents {
 			// i is the number of the earlier ones.
 			parts = append(parts, fmt.Sprintf("%d earlier changes", i+1))
 			break
@@ -119,7 +122,7 @@ func became(s explain.State) string {
 	for _, p := range s.Problems[:min(len(s.Problems), mostEvents)] {
 		parts = append(parts, problem(p))
 	}
-	// Only kept entries have no event.
+	// Only entries that stand have no event.
 	if len(parts) == 0 {
 		return string(s.Status)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/builtin"
+	"github.com/thresh-dev/thresh/host/internal/keep"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/plugins/client"
@@ -66,6 +67,7 @@ type Host struct {
 	calibrations calibrations
 
 	taxonomies shared[string, tools.Taxonomy]
+	rules      shared[string, keep.Rules]
 	configs    shared[configKey, config.Config]
 
 	metrics *metrics.Recorder // nil without a meter

@@ -45,6 +45,10 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, 
 	if err != nil {
 		return nil, prepare.Request{}, err
 	}
+	rules, err := s.host.rulesOf(set)
+	if err != nil {
+		return nil, prepare.Request{}, err
+	}
 	d, compress := set.Compression.Density, set.CompressSettings()
 	compress.Todos, compress.TranscriptPath = active, s.TranscriptPath()
 	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Pending: pending,
@@ -54,6 +58,7 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, 
 			OptimizeParams:   sdk.OptimizeParams{Density: d.DensityConfig},
 			CompressSettings: compress,
 			Threshold:        set.Compression.Threshold, Tools: taxonomy,
+			Keep: rules, KeepShare: set.Compression.KeepShare,
 			LLM: model, Prompt: prompt(set, strategy.Name(), model),
 			Cooldown: cooldown,
 			Cadence:  cadence(d.Cadence, prices), OptimizeThreshold: d.OptimizeThreshold, MinSavings: d.MinSavings,

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/keep"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -32,4 +33,15 @@ func (h *Host) taxonomyOf(set config.Settings) (*tools.Taxonomy, error) {
 	d := set.Compression.Density
 	key := strings.Join(append([]string{string(d.Tools)}, d.ToolPresets...), "\x00")
 	return h.taxonomies.of(key, func() (*tools.Taxonomy, error) { return Taxonomy(set) })
+}
+
+// rulesOf returns what compression.keep names, shared like taxonomies. The error wraps [ErrBadSetting].
+func (h *Host) rulesOf(set config.Settings) (*keep.Rules, error) {
+	return h.rules.of(strings.Join(set.Compression.Keep, "\x00"), func() (*keep.Rules, error) {
+		r, err := keep.Compile(set.Compression.Keep)
+		if err != nil {
+			return nil, fmt.Errorf("compression.keep: %w: %w", ErrBadSetting, err)
+		}
+		return r, nil
+	})
 }

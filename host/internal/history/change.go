@@ -1,7 +1,10 @@
 package history
 
 import (
+	"cmp"
+
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -53,8 +56,21 @@ func (r Rewrite) changes(base []*Entry, curated bool) (out []outcome.Change) {
 			continue
 		}
 		gone(p.From)
-		if p.Entry != nil && !same(p.Entry, base[p.From]) {
+		switch {
+		case p.Entry == nil:
+		case !same(p.Entry, base[p.From]):
 			add(p.From, outcome.Trimmed, p.Entry.Tokens)
+		default:
+			was, is := check.KeptBy(base[p.From].Content), check.KeptBy(p.Entry.Content)
+			if was == is {
+				break
+			}
+			kind := outcome.Kept
+			if is == "" {
+				kind = outcome.Released
+			}
+			add(p.From, kind, p.Entry.Tokens)
+			out[len(out)-1].Rule = cmp.Or(is, was)
 		}
 		next, behind = p.To, base[p.To-1].ID
 	}

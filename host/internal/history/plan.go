@@ -3,6 +3,8 @@ package history
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/rewrite"
@@ -125,6 +127,23 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 		p.After += e.Tokens
 	}
 	return p, nil
+}
+
+// PlanKept returns the rewrite that makes entries say by which rule the host keeps them, by position; "" for entries that
+// are kept no more.
+func (s Snapshot) PlanKept(rules map[int]string) *Plan {
+	p := &Plan{base: s, After: s.Tokens, Replacements: map[int]content.Content{}}
+	for _, i := range slices.Sorted(maps.Keys(rules)) {
+		e := *s.Entries[i]
+		e.Content = check.MarkKept(e.Content, rules[i])
+		part := check.Part{Index: i, Edited: true, Content: e.Content, Kept: make([]int, len(e.Content.Blocks))}
+		for j := range part.Kept {
+			part.Kept[j] = j
+		}
+		p.Replacements[i] = e.Content
+		p.changes, p.changed = append(p.changes, check.Change{Part: part}), append(p.changed, &e)
+	}
+	return p
 }
 
 // expand makes the whole rewritten history of an Optimize's plan. A turn needs it only if entries were added while the

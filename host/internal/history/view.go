@@ -97,6 +97,9 @@ func same(a, b *Entry) bool {
 		sameBlocks(a.Content.Blocks, b.Content.Blocks)
 }
 
+// SentAs reports whether an entry is sent as another one was.
+func (e *Entry) SentAs(other *Entry) bool { return same(e, other) }
+
 func sameBlocks(a, b []content.Block) bool {
 	return slices.EqualFunc(a, b, func(x, y content.Block) bool {
 		return bytes.Equal(content.AppendBlock(nil, x), content.AppendBlock(nil, y))

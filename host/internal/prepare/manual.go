@@ -14,7 +14,7 @@ import (
 // ErrNotContinuous is returned by [Pipeline.PlanOptimize] for a strategy whose trigger is threshold.
 var ErrNotContinuous = errors.New("the strategy has no optimize step: its trigger is threshold")
 
-// PlanOptimize asks the strategy for one Optimize of the raw history, checks the answer, and applies nothing. It
+// PlanOptimize asks the strategy for one Optimize of the raw history, checks the answer, and applies nothing of it. It
 // ignores the cadence and whether anything was added. The errors are [ErrNotContinuous], the strategy's, and those of
 // [history.Snapshot.PlanOptimize].
 func (p *Pipeline) PlanOptimize(ctx context.Context, req Request) (*history.Plan, outcome.Optimize, error) {
@@ -27,6 +27,10 @@ func (p *Pipeline) PlanOptimize(ctx context.Context, req Request) (*history.Plan
 	out := &t.outcome.Optimize
 	if t.info.Trigger.Mode != sdk.ModeContinuous {
 		return nil, *out, fmt.Errorf("%s: %w", t.info.Name, ErrNotContinuous)
+	}
+	t.begin()
+	if err := t.keep(); err != nil {
+		return nil, *out, err
 	}
 	plan, err := t.planOptimize(ctx, t.snapshot())
 	if err != nil {
@@ -56,7 +60,10 @@ func (p *Pipeline) Compress(ctx context.Context, req Request) (outcome.Outcome, 
 	p.mu.Unlock()
 	t := p.newTurn(req)
 	t.begin()
-	err := t.compress(ctx, sdk.ReasonManual)
+	err := t.keep()
+	if err == nil {
+		err = t.compress(ctx, sdk.ReasonManual)
+	}
 	t.refresh()
 	t.outcome.Problems, t.outcome.Pending = t.view.Problems, t.view.Pending
 	t.outcome.Calibration = t.reportedCalibration()

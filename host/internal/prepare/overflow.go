@@ -9,6 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -22,6 +23,10 @@ type ContextOverflowError struct {
 	Compress               outcome.Compress
 	// Largest are the entries that count most, the largest first.
 	Largest []outcome.LargeEntry
+	// Kept are the largest of the entries that must stay, and KeptTokens what all of these count, if the request would
+	// fit without them.
+	Kept       []outcome.LargeEntry
+	KeptTokens int
 	// Ladder: making room without the strategy was tried too, and changed nothing, because it would not have been
 	// enough.
 	Ladder bool
@@ -55,30 +60,43 @@ func (e *ContextOverflowError) Error() string {
 	}
 	var largest string
 	if len(e.Largest) > 0 {
-		var all []string
-		for _, entry := range e.Largest {
-			all = append(all, entry.String())
-		}
-		largest = "; the largest in tokens: " + strings.Join(all, ", ")
+		largest = "; the largest in tokens: " + list(e.Largest)
 	}
-	return fmt.Sprintf("the request is %d tokens over the context limit: history %d + pending %d > %d, after %s %s%s; "+
-		"shorten the last messages, raise model.contextLimit, or choose another compression.strategy",
-		e.Missing(), e.Tokens, e.Pending, e.Limit, e.Strategy, did, largest)
+	todo := "shorten the last messages, raise model.contextLimit, or choose another compression.strategy"
+	if len(e.Kept) > 0 {
+		largest = fmt.Sprintf("; kept entries take %d tokens, the largest of them: %s", e.KeptTokens, list(e.Kept))
+		todo = "keep less with compression.keep, compression.keepShare or <keep>, or raise model.contextLimit"
+	}
+	return fmt.Sprintf("the request is %d tokens over the context limit: history %d + pending %d > %d, after %s %s%s; %s",
+		e.Missing(), e.Tokens, e.Pending, e.Limit, e.Strategy, did, largest, todo)
+}
+
+func list(entries []outcome.LargeEntry) string {
+	all := make([]string, len(entries))
+	for i, entry := range entries {
+		all[i] = entry.String()
+	}
+	return strings.Join(all, ", ")
 }
 
 func (t *turn) overflow() *ContextOverflowError {
-	return &ContextOverflowError{
+	e := &ContextOverflowError{
 		Tokens: t.outcome.Projected - t.req.Pending, Pending: t.req.Pending, Limit: t.outcome.Limits.Hard,
 		Strategy: t.info.Name, Compress: t.outcome.Compress,
 		Largest: largest(t.view.Entries), Ladder: t.req.Settings.Ladder,
 	}
+	if most, tokens := t.kept(); t.hostTokens(e.Missing()) <= tokens {
+		e.Kept, e.KeptTokens = most, tokens
+	}
+	return e
 }
 
 // largest returns the three entries that count most, for people who have to make room by hand.
 func largest(entries []*history.Entry) []outcome.LargeEntry {
 	all := make([]outcome.LargeEntry, 0, len(entries))
 	for i, e := range entries {
-		large := outcome.LargeEntry{Index: i, EntryID: e.ID, Speaker: e.Content.Speaker, Tokens: e.Tokens}
+		large := outcome.LargeEntry{Index: i, EntryID: e.ID, Speaker: e.Content.Speaker, Tokens: e.Tokens,
+			Rule: check.KeptBy(e.Content)}
 		for _, b := range e.Content.Blocks {
 			if r, ok := b.(content.ToolResponse); ok && large.Tool == "" {
 				large.Tool = r.ToolName

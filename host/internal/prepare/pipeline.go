@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/keep"
 	"github.com/thresh-dev/thresh/host/internal/shell"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
@@ -27,6 +28,7 @@ type Pipeline struct {
 
 	running *semaphore.Weighted // of one; held while a turn runs
 	dirs    shell.Dirs
+	keeper  keep.Keeper // guarded by running
 
 	mu    sync.Mutex // guards what follows
 	known State

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/keep"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
@@ -46,6 +47,9 @@ type Settings struct {
 	sdk.CompressSettings
 	// Tools is the tool taxonomy in force; nil knows no tool.
 	Tools *tools.Taxonomy
+	// Keep are the rules by which entries stay whole, and KeepShare the share of the hard limit that they may count.
+	Keep      *keep.Rules
+	KeepShare float64
 	// LLM is the model that the strategy may call; nil for a strategy that needs none.
 	LLM *LLM
 	// Prompt resolves a prompt by name; nil if there are no prompts.

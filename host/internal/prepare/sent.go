@@ -71,11 +71,11 @@ func (t *turn) effect(plan *history.Plan, base history.Snapshot) cacheEffect {
 }
 
 // stillSent returns how many entries at the beginning of a rewritten history were sent unchanged, and their tokens. It
-// only compares pointers.
+// compares pointers, but for entries whose metadata alone was rewritten.
 func stillSent(view history.View, base history.Snapshot) (owned, tokens int) {
 	sent := view.Entries
 	for _, e := range base.Entries {
-		if len(sent) > 0 && sent[0] == e {
+		if len(sent) > 0 && sent[0].SentAs(e) {
 			sent = sent[1:]
 		} else if !e.Content.Blank() { // blank entries are never sent
 			break

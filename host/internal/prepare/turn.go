@@ -35,6 +35,9 @@ func (t *turn) run(ctx context.Context) error {
 	if err := t.checkRoom(); err != nil {
 		return err
 	}
+	if err := t.keep(); err != nil {
+		return err
+	}
 	if err := t.optimize(ctx); err != nil {
 		return err
 	}

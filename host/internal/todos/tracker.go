@@ -61,8 +61,13 @@ func aboutTasks(b content.Block) bool {
 	if !ok {
 		return false
 	}
-	switch call.Name {
-	case "TodoWrite", "todo_write", "todowrite", "write_todos", "update_plan", "TaskCreate", "TaskUpdate":
+	return SetsAll(call.Name) || call.Name == "TaskCreate" || call.Name == "TaskUpdate"
+}
+
+// SetsAll reports whether a call of a tool sets the whole list of tasks.
+func SetsAll(tool string) bool {
+	switch tool {
+	case "TodoWrite", "todo_write", "todowrite", "write_todos", "update_plan":
 		return true
 	}
 	return false

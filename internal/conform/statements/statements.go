@@ -2,10 +2,9 @@ package statements
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -176,16 +175,11 @@ func (r *reading) entry(i int) {
 	}
 }
 
-// summary reports whether an entry is marked as one that a Compress made.
-func summary(c content.Content) bool {
-	return rawjson.FieldText(c.Metadata, "madeBy") != "" || strings.Contains(string(c.Metadata), `"synthetic":true`)
-}
-
 // added reads an entry that is new in the history.
 func (r *reading) added(c content.Content) {
 	for _, b := range c.Blocks {
 		text, ok := b.(content.Text)
-		if (!ok || c.Speaker != content.AI || !r.fold(text.Text)) && !summary(c) && !r.o.Foreign {
+		if (!ok || c.Speaker != content.AI || !r.fold(text.Text)) && !check.Summary(c) && !r.o.Foreign {
 			r.wrong(Unknown, describe(b), "no one added this entry, and it is not marked as made")
 		}
 	}

@@ -115,9 +115,19 @@ type Change struct {
 	Calls  []string `json:"calls,omitempty"`
 }
 
-// Detail is one session with its last turns and changes.
+// Kept is an entry that stays as it is, since a turn, by a rule: a pattern of compression.keep, or <keep>.
+type Kept struct {
+	Turn    int    `json:"turn"`
+	Entry   string `json:"entry"`
+	Speaker string `json:"speaker"`
+	Rule    string `json:"rule"`
+	Tokens  int    `json:"tokens"`
+}
+
+// Detail is one session with its last turns and changes, and the entries that are kept since the host began.
 type Detail struct {
 	Session
 	History []Turn   `json:"history"`
 	Changes []Change `json:"changes"`
+	Kept    []Kept   `json:"kept"`
 }

@@ -25,7 +25,7 @@ import (
 const (
 	maxSessions = 500
 	maxTurns    = 1000 // of a session
-	maxChanges  = 1000 // of a session
+	maxChanges  = 1000 // of a session, and as many kept entries
 )
 
 // Recorder keeps what turns did. It is safe for concurrent use.
@@ -136,7 +136,7 @@ func (r *Recorder) Usage(key store.Key, u Usage, turn time.Time, more float64) {
 func (r *Recorder) of(key store.Key, now time.Time) *record {
 	rec := r.byKey[key]
 	if rec == nil {
-		rec = &record{Detail: Detail{Session: Session{ID: key.ID, Owner: key.Owner}, History: []Turn{}, Changes: []Change{}}}
+		rec = &record{Detail: Detail{Session: Session{ID: key.ID, Owner: key.Owner}, History: []Turn{}, Changes: []Change{}, Kept: []Kept{}}}
 		r.byKey[key] = rec
 		// One at a time: records come one at a time too.
 		if len(r.byKey) > maxSessions {
@@ -179,11 +179,19 @@ func (rec *record) turn(t Turn, o *outcome.Outcome, failed error) {
 func (rec *record) changed(o *outcome.Outcome) {
 	rec.Reason = cmp.Or(reasonOf(o), rec.Reason)
 	for _, c := range o.Changes {
+		if !c.Kind.Sent() {
+			rec.Kept = slices.DeleteFunc(rec.Kept, func(k Kept) bool { return k.Entry == c.EntryID })
+			if c.Kind == outcome.Kept {
+				rec.Kept = append(rec.Kept, Kept{Turn: rec.Turns, Entry: c.EntryID, Speaker: string(c.Speaker), Rule: c.Rule,
+					Tokens: c.After})
+			}
+			continue
+		}
 		rec.Changes = append(rec.Changes, Change{Turn: rec.Turns, Entry: c.EntryID, Kind: string(c.Kind),
 			Speaker: string(c.Speaker), Step: c.Step, Rule: c.Rule, By: c.By, Before: c.Before, After: c.After,
 			Why: whyOf(c), Calls: c.Calls})
 	}
-	rec.Changes = last(rec.Changes, maxChanges)
+	rec.Changes, rec.Kept = last(rec.Changes, maxChanges), last(rec.Kept, maxChanges)
 }
 
 // last returns the last elements of a list in a list of its own, so that what goes before is not kept.
@@ -279,7 +287,7 @@ func (r *Recorder) detail(ctx context.Context, key store.Key) (Detail, error) {
 		defer r.mu.Unlock()
 		// Clones: what is kept grows while they are written.
 		d := rec.Detail
-		d.History, d.Changes = slices.Clone(d.History), slices.Clone(d.Changes)
+		d.History, d.Changes, d.Kept = slices.Clone(d.History), slices.Clone(d.Changes), slices.Clone(d.Kept)
 		return d, nil
 	}
 	r.mu.Unlock()
@@ -291,7 +299,7 @@ func (r *Recorder) detail(ctx context.Context, key store.Key) (Detail, error) {
 	if err != nil {
 		return Detail{}, err
 	}
-	d := Detail{Session: storedSession(all.Head), History: []Turn{}, Changes: []Change{}}
+	d := Detail{Session: storedSession(all.Head), History: []Turn{}, Changes: []Change{}, Kept: []Kept{}}
 	for _, a := range all.Added {
 		d.Stored.Added++
 		d.Stored.AddedTokens += a.Tokens

@@ -50,6 +50,9 @@ func (a *attribution) turn(t replay.Turn) {
 		}
 	}
 	for _, c := range t.Prepared.Outcome.Changes {
+		if !c.Kind.Sent() {
+			continue
+		}
 		a.sum.tokens += c.Before - c.After
 		if c.Kind == outcome.Added {
 			continue // it came in the place of others, such as a summary

@@ -60,13 +60,19 @@ type State struct {
 	// What says in a line what the entry is.
 	What string `json:"what"`
 	// Tokens is its count when it was added, Now its present count.
-	Tokens int     `json:"tokens"`
-	Now    int     `json:"now"`
-	Status Status  `json:"fate"`
+	Tokens int    `json:"tokens"`
+	Now    int    `json:"now"`
+	Status Status `json:"fate"`
+	// KeptBy is the rule by which the entry stays as it is: a pattern of compression.keep, "<keep>", or [KeptByAgent]; ""
+	// if none does.
+	KeptBy string  `json:"keptBy,omitempty"`
 	Events []Event `json:"events,omitempty"`
 	// Problems are the reasons why it was not sent unchanged, each combination of kind and call once.
 	Problems []Problem `json:"problems,omitempty"`
 }
+
+// KeptByAgent is the rule of entries that were pinned when they were added.
+const KeptByAgent = "pinned"
 
 type Event struct {
 	// Turn is the request before which it happened, from 1.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -66,6 +67,9 @@ func (r *Recorder) Entry(index int, id string) {
 		Index: index, State: State{Speaker: c.Speaker, What: r.what[index], Tokens: r.tokens(index), Status: Kept},
 	}
 	e.Now = e.Tokens
+	if c.Pinned() {
+		e.KeptBy = cmp.Or(check.KeptBy(c), KeptByAgent)
+	}
 	if index < len(r.transcript.Lines) {
 		// A transcript that was made and not read has no lines.
 		e.Line = r.transcript.Lines[index]
@@ -148,6 +152,14 @@ func (r *Recorder) add(c outcome.Change) {
 }
 
 func (r *Recorder) change(at place, c outcome.Change) {
+	switch c.Kind {
+	case outcome.Kept:
+		r.state(at).KeptBy = c.Rule
+		return
+	case outcome.Released:
+		r.state(at).KeptBy = ""
+		return
+	}
 	e := Event{Turn: r.turns, Kind: c.Kind, Step: c.Step, Rule: c.Rule, Before: c.Before, After: c.After}
 	if by, ok := r.places[c.By]; ok && by.made {
 		e.ByMade = new(by.index)
@@ -164,7 +176,7 @@ func (r *Recorder) event(s *State, e Event) {
 	rule := r.rule(e.Step, e.Rule)
 	rule.Saved += e.Before - e.After
 	if e.Kind == outcome.Removed {
-		s.Status = Removed
+		s.Status, s.KeptBy = Removed, ""
 		rule.Removed++
 	} else {
 		s.Status = Trimmed
