@@ -158,6 +158,9 @@ func (k *Keeper) look(e Entry) {
 	}
 	if h != nil {
 		h.was = rule != ""
+		if h.was && rule != h.rule {
+			k.moved[e.ID] = true
+		}
 	} else if rule != "" { // by a rule that is no more
 		k.moved[e.ID] = true
 	}

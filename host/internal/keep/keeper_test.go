@@ -198,6 +198,8 @@ func TestASettingThatChangesHoldsFromTheNextTurnOn(t *testing.T) {
 	expect(t, s, "e3 <keep>")
 	s.rules(t, "CLAUDE.md")
 	expect(t, s, "e2 CLAUDE.md, e3 <keep>")
+	s.rules(t, "path:CLAUDE.md")
+	expect(t, s, "e2 path:CLAUDE.md, e3 <keep>")
 	s.rules(t, "text:rule")
 	expect(t, s, "e3 <keep>")
 }

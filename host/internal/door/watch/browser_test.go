@@ -23,7 +23,7 @@ func TestThePageInABrowser(t *testing.T) {
 			b.Show(s.URL+Page+"#the-token", width, scheme)
 			b.Until(`document.querySelectorAll('#sessions tbody tr').length === 3`)
 			b.Eval(`document.querySelectorAll('#sessions button')[1].click()`)
-			b.Until(`document.querySelectorAll('#detail button').length === 2`)
+			b.Until(`document.querySelectorAll('#detail button').length === 3`)
 			// What was said is found by its words, with the keyboard alone, and opens around what was found.
 			b.Eval(`document.querySelector('#words').focus()`)
 			b.Type(`"line70 of"`)
@@ -43,6 +43,7 @@ func TestThePageInABrowser(t *testing.T) {
 					`'rgb(255, 255, 255)') === ` + fmt.Sprint(scheme == "light"),
 				"a fork stands below what it is of": `document.querySelectorAll('#sessions tbody tr')[2].innerText` +
 					`.includes('└')`,
+				"what is kept is shown with its rule": `document.querySelector('#detail').innerText.includes('CLAUDE.md')`,
 				"the reason of a change can be read": `document.querySelector('#detail').innerText` +
 					`.includes('superseded-read, see e9')`,
 			} {

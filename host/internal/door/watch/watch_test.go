@@ -69,6 +69,15 @@ func worked(t *testing.T) *Recorder {
 			o.Changes = []outcome.Change{{EntryID: "e5", Kind: outcome.Removed, Speaker: content.Tool, Before: 2400,
 				Step: outcome.StepOptimize, Rule: "superseded-read", By: "e9"}}
 		}
+		if i == 2 || i == 3 { // e2 gives way to e4
+			kind := map[int]outcome.ChangeKind{2: outcome.Kept, 3: outcome.Released}[i]
+			o.Changes = append(o.Changes, outcome.Change{EntryID: "e2", Kind: kind, Rule: "CLAUDE.md", Step: outcome.StepKeep,
+				Speaker: content.Tool, Before: 900, After: 900})
+		}
+		if i == 3 {
+			o.Changes = append(o.Changes, outcome.Change{EntryID: "e4", Kind: outcome.Kept, Rule: "CLAUDE.md",
+				Step: outcome.StepKeep, Speaker: content.Tool, Before: 950, After: 950})
+		}
 		r.Turn(first, turn, About{Model: "claude-sonnet-4-5"}, o, nil)
 		r.Usage(first, Usage{Prompt: turn.Sent, Cached: turn.Sent / 2}, turn.At, 0)
 	}
@@ -169,6 +178,9 @@ func TestSessionsAreAddedUp(t *testing.T) {
 	}
 	if len(d.History) != 30 || !d.History[11].Rewrote || len(d.Changes) != 2 || d.Changes[0].Turn != 12 {
 		t.Errorf("%d turns, %+v", len(d.History), d.Changes)
+	}
+	if want := []Kept{{Turn: 4, Entry: "e4", Speaker: "tool", Rule: "CLAUDE.md", Tokens: 950}}; !slices.Equal(d.Kept, want) {
+		t.Errorf("kept: %+v", d.Kept)
 	}
 	if _, text := ask(h, "/original?entry=e5&session="+claude, "the-token"); text != hostile {
 		t.Errorf("the original is %q", text)

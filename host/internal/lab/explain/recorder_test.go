@@ -54,6 +54,8 @@ func TestRecorder(t *testing.T) {
 	r.Entry(2, "e3")
 	summary := says(content.Human, "what was said so far")
 	r.Turn(3, []outcome.Change{
+		{EntryID: "e2", Kind: outcome.Kept, Step: outcome.StepKeep, Rule: "CLAUDE.md", Before: 10, After: 10},
+		{EntryID: "e3", Kind: outcome.Kept, Step: outcome.StepKeep, Rule: "<keep>", Before: 10, After: 10},
 		{EntryID: "e1", Kind: outcome.Removed, Step: "compress", By: "e4", Before: 4},
 		{
 			EntryID: "e4", Kind: outcome.Added, Step: "compress", Behind: "e2", Speaker: content.Human, After: 3,
@@ -61,6 +63,9 @@ func TestRecorder(t *testing.T) {
 		},
 	}, []outcome.Problem{{Kind: outcome.OrphanedResponse, EntryID: "e2", CallID: "c"}})
 	r.Entry(3, "e5")
+	pinned := says(content.Human, "entry 4")
+	pinned.Metadata = []byte(`{"pinned":true}`)
+	file.Entries[4] = pinned
 	r.Entry(4, "e1") // of the session that began where the recorder compacted
 	r.Turn(5, nil, nil)
 
@@ -82,7 +87,7 @@ func TestRecorder(t *testing.T) {
 				Problems: []explain.Problem{{Turn: 1, Kind: outcome.OrphanedResponse, CallID: "c"}}}),
 			entry(2, explain.State{Status: explain.Removed, Events: []explain.Event{compacted}}),
 			entry(3, explain.State{Status: explain.Removed, Events: []explain.Event{compacted}}),
-			entry(4, explain.State{Status: explain.Kept, Now: 10}),
+			entry(4, explain.State{Status: explain.Kept, Now: 10, KeptBy: explain.KeptByAgent}),
 		},
 		Made: []explain.Made{{Turn: 2, Step: "compress", After: 1, State: explain.State{
 			Speaker: content.Human, What: `"what was said so far"`, Tokens: 3, Status: explain.Removed,
