@@ -50,13 +50,13 @@ func Specs() []Spec {
 				"results, then the oldest exchanges, then the middle of new results, then the oldest words of people " +
 				"(make-room); the same without people's words (make-room-keep-human); or fail (error)."}),
 		behavior(Spec{Key: "compression.keep", By: anyone, Type: Strings, DefaultText: "nothing",
-			judge: keep.Check, most: keep.MostPatterns, want: "paths, tool:NAME or text:WORDS",
-			Meaning: "What no strategy shortens or removes: results about files with these paths, such as CLAUDE.md or " +
-				"docs/**/*.sql, results of tools (tool:TodoWrite) and entries with these words (text:never push)."}),
+			judge: keep.Check, most: keep.MostPatterns, want: "a list of paths, tool:NAME or text:WORDS",
+			Meaning: "What no strategy shortens or removes: files (CLAUDE.md, docs/**/*.sql), results of tools " +
+				"(tool:TodoWrite), entries with words (text:never push)."}),
 		// Room for rules and a schema. With more, a strategy cannot reach its target.
 		behavior(share(Spec{Key: "compression.keepShare", Tuning: true, By: anyone, Default: 0.25,
 			Unit:    "share of the context limit",
-			Meaning: "Share that compression.keep and people's <keep>…</keep> keep at most, the oldest first."})),
+			Meaning: "Most that compression.keep and people's keep tags keep, the oldest first."})),
 		behavior(Spec{Key: "compression.llm.maxTokens", Tuning: true, By: BySession, Type: Integer, Default: 2_000_000, Min: new(0.0),
 			OpenMin: true, Unit: "tokens",
 			Meaning: "Maximum number of tokens, sent and generated together, in one compression."}),

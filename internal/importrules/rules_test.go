@@ -68,7 +68,8 @@ var rules = []rule{
 	},
 	{
 		room: []string{"host/internal/history", "host/internal/prepare", "host/internal/tokens",
-			"host/internal/pricing", "host/internal/prompts", "host/internal/todos", "host/internal/search"},
+			"host/internal/pricing", "host/internal/prompts", "host/internal/todos", "host/internal/search",
+			"host/internal/keep"},
 		never: []string{goPlugin, grpc, protobuf},
 		deep:  true,
 		reason: "the domain does not know what a process is: it owns its port, prepare.Strategy, and plugins " +
