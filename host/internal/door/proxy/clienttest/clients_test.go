@@ -71,7 +71,6 @@ var clients = append([]client{
 		compacts: &compacting{scale: 10, limit: 150_000}},
 	{name: "gemini", install: "gemini", limit: 30_000, env: []string{"GEMINI_API_KEY=k", "GEMINI_CLI_TRUST_WORKSPACE=true"},
 		args:   []string{"--yolo", "-m", "gemini-2.5-pro", "-p", prompt},
-		asking: []string{"--allowed-tools", "run_shell_command,replace,read_file", "-m", "gemini-2.5-pro", "-p", prompt},
 		files:  map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`},
 		compacts: &compacting{scale: 20, limit: 500_000, args: []string{"--acp", "--yolo", "-m", "gemini-2.5-pro"},
 			prompts: []string{prompt, "Go on", "And on"}}},
