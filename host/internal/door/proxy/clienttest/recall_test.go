@@ -28,7 +28,7 @@ func TestAgentsFindWhatWasRemoved(t *testing.T) {
 			c.args = c.asking
 		}
 		p := newPlace(t)
-		script := append([]modelapi.Turn{{modelapi.Run("echo port $((4700+11)) is of zebra$((40+2))")}}, modelapi.NewsFix(8)...)
+		script := append([]modelapi.Turn{{modelapi.Run("echo port $((4700+11)) is of zebra$((40+2))")}}, modelapi.NewsFix(16)...)
 		script = append(script, modelapi.Turn{modelapi.Find()}, modelapi.Turn{modelapi.Search("port of zebra42")})
 		up := modelapi.New(modelapi.Options{Script: script, Dir: p.project})
 		defer up.Close()
