@@ -226,9 +226,13 @@ func (j *judge) tagged() bool {
 }
 
 func (j *judge) silent() bool {
+	all := j.own
+	if !j.content {
+		all = append(slices.Clip(j.own), j.common)
+	}
 	for i := range j.of.texts {
 		for line := range j.of.texts[i].last() {
-			for _, s := range j.own {
+			for _, s := range all {
 				if _, ok := matchAny(s.silent, line); ok {
 					return true
 				}

@@ -120,6 +120,7 @@ type Failure struct {
 	// any, a result with other words is in doubt ([OutcomeUnknown]), as that of a call which a person refused or
 	// interrupted may be. A result without words is not, nor is a plain "ok", "done", "wrote …" or the like.
 	Done []string `json:"done,omitempty"`
-	// Silent lists beginnings of one of the last lines that identify an agent that never says how a command ended.
+	// Silent lists beginnings of one of the last lines after which it is not known how a command ended: those of an agent
+	// that never says it, and what programs print that may have failed.
 	Silent []string `json:"silent,omitempty"`
 }
