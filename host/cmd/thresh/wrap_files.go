@@ -9,9 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
-
-	"github.com/tidwall/jsonc"
 )
 
 // piExtension is a program that pi loads: pi takes base URLs from extensions. It has no client of MCP, so the program
@@ -47,37 +44,6 @@ func qwenServers(_, recall string, _ place) ([]byte, error) {
 	return fmt.Appendf(nil, `{"mcpServers":{"thresh":{"httpUrl":%q,"trust":true}}}`, recall), nil
 }
 
-const geminiDefaultsPath = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"
-
-// geminiDefaults are the machine's defaults for gemini-cli with our MCP server, which the settings of users and projects
-// add theirs to.
-func geminiDefaults(_, recall string, in place) ([]byte, error) {
-	if recall == "" {
-		return nil, nil
-	}
-	path := in.getenv(geminiDefaultsPath)
-	if path == "" {
-		machine := "/etc/gemini-cli"
-		switch runtime.GOOS {
-		case "darwin":
-			machine = "/Library/Application Support/GeminiCli"
-		case "windows":
-			machine = `C:\ProgramData\gemini-cli`
-		}
-		if settings := in.getenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH"); settings != "" {
-			machine = filepath.Dir(settings)
-		}
-		path = filepath.Join(machine, "system-defaults.json")
-	}
-	defaults := map[string]any{}
-	if err := readSettings("gemini-cli", in.path(path), &defaults); err != nil {
-		return nil, err
-	}
-	merge(defaults, map[string]any{"mcpServers": map[string]any{
-		"thresh": map[string]any{"httpUrl": recall, "trust": true}}})
-	return json.Marshal(defaults)
-}
-
 // clineServers are the user's MCP servers for cline, and ours. Servers with a login are left out: cline would renew
 // their tokens in a temporary file, and the user's would be void.
 func clineServers(_, recall string, in place) ([]byte, error) {
@@ -87,7 +53,7 @@ func clineServers(_, recall string, in place) ([]byte, error) {
 	settings := map[string]any{}
 	path := cmp.Or(in.getenv("CLINE_MCP_SETTINGS_PATH"),
 		filepath.Join(clineSettingsDir(in), "cline_mcp_settings.json"))
-	if err := readSettings("cline", in.path(path), &settings); err != nil {
+	if err := readSettings(in.path(path), &settings); err != nil {
 		return nil, err
 	}
 	servers, ok := settings["mcpServers"].(map[string]any)
@@ -103,16 +69,16 @@ func clineServers(_, recall string, in place) ([]byte, error) {
 	return json.Marshal(settings)
 }
 
-func readSettings(agent, path string, to any) error {
+func readSettings(path string, to any) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = json.Unmarshal(jsonc.ToJSON(text), to)
+		err = json.Unmarshal(text, to)
 	}
 	if err != nil {
-		return fmt.Errorf("%s's settings: %s: %w", agent, path, err)
+		return fmt.Errorf("cline's settings: %s: %w", path, err)
 	}
 	return nil
 }
@@ -145,7 +111,7 @@ func clineSettingsDir(in place) string {
 func readCline(in place) (clineFile, error) {
 	path := cmp.Or(in.getenv("CLINE_PROVIDER_SETTINGS_PATH"), filepath.Join(clineSettingsDir(in), "providers.json"))
 	file := clineFile{Version: 1}
-	err := readSettings("cline", in.path(path), &file)
+	err := readSettings(in.path(path), &file)
 	return file, err
 }
 

@@ -52,7 +52,7 @@ func TestAgentsWorkThroughWrap(t *testing.T) {
 			settings["model.contextLimit"] = c.compacts.limit
 			options = c.compacting(p)
 		}
-		recalls := c.recalls()
+		recalls := c.recalls(t, p)
 		if recalls {
 			options.Script = append(options.Script, modelapi.Turn{modelapi.Find()}, modelapi.Turn{modelapi.Recall()})
 		}

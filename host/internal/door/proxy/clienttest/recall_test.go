@@ -3,6 +3,7 @@ package clienttest
 import (
 	"bufio"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,21 +15,31 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// recalls reports whether an agent has tools of MCP servers.
-func (c client) recalls() bool { return c.program == "" }
+// recalls reports whether an agent has tools of MCP servers, and writes what docs/use-with.md says that it needs for that.
+func (c client) recalls(t *testing.T, p place) bool {
+	t.Helper()
+	if c.install == "gemini" {
+		settings := filepath.Join(p.project, ".gemini", "settings.json")
+		if err := errors.Join(os.Mkdir(filepath.Dir(settings), 0o700), os.WriteFile(settings,
+			[]byte(`{"mcpServers":{"thresh":{"httpUrl":"$THRESH_MCP_URL","trust":true}}}`), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c.program == ""
+}
 
 // Each agent that has tools of MCP servers has the tool by which its model finds what was removed, without a setting,
 // and calls it without asking its user. The first result is too small for an id, and went with its whole turn.
 func TestAgentsFindWhatWasRemoved(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
-		if !c.recalls() {
+		p := newPlace(t)
+		if !c.recalls(t, p) {
 			t.Skip("SKIPPED: it has no tools of MCP servers")
 		}
 		if c.asking != nil {
 			c.args = c.asking
 		}
-		p := newPlace(t)
-		script := append([]modelapi.Turn{{modelapi.Run("echo port $((4700+11)) is of zebra$((40+2))")}}, modelapi.NewsFix(16)...)
+		script := append([]modelapi.Turn{{modelapi.Run("seq -f 'port 47%g is of zebra42' 11 11")}}, modelapi.NewsFix(16)...)
 		script = append(script, modelapi.Turn{modelapi.Find()}, modelapi.Turn{modelapi.Search("port of zebra42")})
 		up := modelapi.New(modelapi.Options{Script: script, Dir: p.project})
 		defer up.Close()
