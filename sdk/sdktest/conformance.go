@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,6 +18,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/conform/samples"
 	"github.com/thresh-dev/thresh/internal/conform/statements"
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/marks"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // Conformance fails the test where a strategy breaks a rule that the host holds all strategies to, on histories made
@@ -268,10 +271,34 @@ func (r *run) compressSample(history []sdk.Content) (trimmed bool, err error) {
 	return trimmed, refused("Compress", slices.Concat(people, a.Repeated(), a.Size())...)
 }
 
-// statements are what is written into a history and not true.
+// statements are what is written into a history and not true. What went from a history before it was given cannot be
+// counted here.
 func (c Config) statements(a conform.Answer) []*check.Error {
+	if slices.ContainsFunc(a.Given, prunedBefore) {
+		return nil
+	}
 	_, untrue := a.Statements(cmp.Or(c.WorkspaceRoot, defaultRoot))
 	return untrue
+}
+
+// prunedBefore reports whether an entry has a mark, a line in place of a result, or the line for calls that went.
+func prunedBefore(e statements.Entry) bool {
+	return slices.ContainsFunc(e.Content.Blocks, func(b sdk.Block) bool {
+		var text string
+		switch b := b.(type) {
+		case sdk.Text:
+			text = b.Text
+		case sdk.ToolResponse:
+			text = b.ResultText()
+		}
+		for line := range strings.Lines(text) {
+			_, whole := tools.LineOutcome(strings.TrimSuffix(line, "\n"))
+			if whole || marks.Like(line) || strings.HasPrefix(line, "[Earlier tool calls, results removed: ") {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 func entries(history []sdk.Content) []statements.Entry {
