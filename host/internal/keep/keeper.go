@@ -259,6 +259,9 @@ func (k *Keeper) results(e Entry) {
 			continue
 		}
 		at, ok := k.match.Response(r.CallID, r.ToolName)
+		if !ok {
+			continue
+		}
 		c, ok := k.open[at]
 		if !ok {
 			continue
