@@ -48,11 +48,16 @@ func (s *Session) Search(ctx context.Context, q search.Query) ([]search.Passage,
 	if err != nil {
 		return nil, s.storeError(err)
 	}
+	return passages(found), nil
+}
+
+// passages of one session.
+func passages(found []Found) []search.Passage {
 	out := make([]search.Passage, len(found))
 	for i, p := range found {
 		out[i] = p.Passage
 	}
-	return out, nil
+	return out
 }
 
 // sending returns the entries that the model has or gets next, and the revision of the log that they are of.
@@ -123,11 +128,7 @@ func SearchRemoved(ctx context.Context, in store.Store, key store.Key, t *tools.
 func searchOne(ctx context.Context, in store.Store, one searched, t *tools.Taxonomy, q search.Query) (
 	[]search.Passage, error) {
 	found, err := searchRecorded(ctx, in, []searched{one}, t, q)
-	out := make([]search.Passage, len(found))
-	for i, p := range found {
-		out[i] = p.Passage
-	}
-	return out, err
+	return passages(found), err
 }
 
 func searchRecorded(ctx context.Context, in store.Store, all []searched, t *tools.Taxonomy, q search.Query) (

@@ -5,6 +5,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
 // Passage is what a search finds: at most 12 lines and 1,600 bytes of a block's [Text].
@@ -23,7 +24,7 @@ type Block struct {
 // Cut cuts a block.
 func Cut(b content.Block) Block {
 	text := Text(b)
-	return Block{text, passages(text), lines(text)}
+	return Block{text, passages(text), marks.Lines(text)}
 }
 
 // Passage returns the passage with a number, from 0, if the block has it.
@@ -33,13 +34,13 @@ func (b Block) Passage(number int) (p Passage, ok bool) {
 	}
 	at := b.spans[number]
 	p.Text = b.Text[at.from:at.to]
-	p.Line, p.Lines, p.Of = at.line, lines(p.Text), b.lines
+	p.Line, p.Lines, p.Of = at.line, marks.Lines(p.Text), b.lines
 	return p, true
 }
 
 // Lines returns the lines from first to last of a block, as far as it has them.
 func Lines(text string, first, last int) (p Passage) {
-	p.Of = lines(text)
+	p.Of = marks.Lines(text)
 	first = max(first, 1)
 	last = min(last, p.Of)
 	p.Line, p.Lines = first, max(0, last-first+1)
@@ -58,13 +59,4 @@ func Lines(text string, first, last int) (p Passage) {
 		p.Text = text[begin:at]
 	}
 	return p
-}
-
-// lines counts them; the last one need not end with a break.
-func lines(text string) int {
-	n := strings.Count(text, "\n")
-	if text != "" && text[len(text)-1] != '\n' {
-		n++
-	}
-	return n
 }

@@ -12,8 +12,6 @@ import (
 var ErrQuery = errors.New("cannot be searched for")
 
 const (
-	// maxQuery bounds a query's words, in bytes.
-	maxQuery = 1 << 10
 	// Of a query's terms as many count as this, the rarest.
 	maxTerms = 32
 	// The defaults and bounds of a query's limits.
@@ -21,8 +19,12 @@ const (
 	defaultTokens          = 2000
 )
 
-// MaxTokens is the greatest bound of a query.
-const MaxTokens = 1_000_000
+const (
+	// MaxQuery bounds a query's words, in bytes.
+	MaxQuery = 1 << 10
+	// MaxTokens is the greatest bound of a query.
+	MaxTokens = 1_000_000
+)
 
 // Query is what to search for. The zero value of a limit is its default.
 type Query struct {
@@ -53,9 +55,9 @@ type phrase struct {
 // Parse reads a query. The error wraps [ErrQuery].
 func (q Query) Parse() (p Parsed, err error) {
 	switch {
-	case len(q.Words) > maxQuery:
+	case len(q.Words) > MaxQuery:
 		return p, fmt.Errorf("words of %d bytes %w: give at most %d, those that tell the passage from others", len(q.Words),
-			ErrQuery, maxQuery)
+			ErrQuery, MaxQuery)
 	case q.Limit < 0 || q.Limit > maxLimit:
 		return p, fmt.Errorf("a limit of %d passages %w: give 1 to %d", q.Limit, ErrQuery, maxLimit)
 	case q.Tokens < 0 || q.Tokens > MaxTokens:

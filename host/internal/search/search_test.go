@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
 func all(text string) (list []string) {
@@ -56,8 +57,8 @@ func wrongPassages(text string) error {
 		switch {
 		case p.line != line:
 			return fmt.Errorf("a passage begins in line %d, not %d", p.line, line)
-		case len(part) > passageBytes || lines(part) > passageLines:
-			return fmt.Errorf("a passage has %d bytes in %d lines", len(part), lines(part))
+		case len(part) > passageBytes || marks.Lines(part) > passageLines:
+			return fmt.Errorf("a passage has %d bytes in %d lines", len(part), marks.Lines(part))
 		case whole && !utf8.ValidString(part):
 			return fmt.Errorf("a passage splits a rune: %q", part)
 		}

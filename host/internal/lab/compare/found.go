@@ -22,12 +22,6 @@ type wayBack struct {
 	known    map[identity]bool   // the entries as they were recorded
 }
 
-// firstPassages is how many passages a search returns where nothing else is asked for.
-const firstPassages = 3
-
-// maxQuery bounds a query, in bytes.
-const maxQuery = 4000
-
 func (w *wayBack) index(entries []content.Content) {
 	w.make.Do(func() {
 		x := search.NewIndexer(w.taxonomy, tools.Recalls, nil)
@@ -80,6 +74,7 @@ func (w *wayBack) search(parameters json.RawMessage, entries []content.Content, 
 		of.Has = append(of.Has, w.has[t])
 	}
 	index, _ := search.NewIndex(of) // it was made here
+	most, _ := q.Limits()
 	for _, h := range q.Rank([]search.Index{index}, false) {
 		at := index.Spots[h.Number]
 		entry := int(at.Record) - 1
@@ -91,7 +86,7 @@ func (w *wayBack) search(parameters json.RawMessage, entries []content.Content, 
 		if slices.Contains(found, p.Text) || slices.ContainsFunc(now.edited, there) {
 			continue
 		}
-		if found = append(found, p.Text); len(found) == firstPassages {
+		if found = append(found, p.Text); len(found) == most {
 			break
 		}
 	}
@@ -102,7 +97,7 @@ func (w *wayBack) search(parameters json.RawMessage, entries []content.Content, 
 func callWords(parameters json.RawMessage) string {
 	var words strings.Builder
 	eachParameter(parameters, func(_, text string) {
-		if left := maxQuery - words.Len(); left > 1 {
+		if left := search.MaxQuery - words.Len(); left > 1 {
 			words.WriteString(strings.ReplaceAll(text[:min(len(text), left-1)], `"`, " "))
 			words.WriteByte(' ')
 		}
