@@ -130,7 +130,7 @@ func SearchMissing(ctx context.Context, added, left []content.Content, t *tools.
 		whole[string(c.AppendJSON(nil))] = true
 		all.Blocks = append(all.Blocks, c.Blocks...)
 	}
-	one := searched{key: key}
+	one := searched{key: key, all: true}
 	var records []store.Record
 	counts := make([]history.Count, len(added)) // nobody needs them, but records have one for each block
 	for i, c := range added {

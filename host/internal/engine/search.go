@@ -221,7 +221,7 @@ func describe(p *search.Passage, e *history.Entry, block, turn int, calls map[in
 // searched is a session to search.
 type searched struct {
 	key store.Key
-	// all: everything that was added is found.
+	// all: everything that was added is found, but for what is in sent.
 	all bool
 	// until is the last record that counts.
 	until uint64

@@ -137,8 +137,8 @@ func (s *Server) call(ctx context.Context, raw json.RawMessage) (map[string]any,
 		return result(store.Public(err), true), nil
 	case len(found) == 0 && a.ID != "":
 		return result(fmt.Sprintf("nothing in this conversation has the id %.100q", a.ID), true), nil
-	case len(found) == 0:
-		return result(nothing, false), nil
+	case a.ID == "":
+		return result(Found(found), false), nil
 	}
 	text, err := a.text(found)
 	if err != nil {
@@ -147,9 +147,15 @@ func (s *Server) call(ctx context.Context, raw json.RawMessage) (map[string]any,
 	return result(text, false), nil
 }
 
-// nothing is the answer where nothing was found.
-const nothing = "nothing that was removed has these words: try fewer, or others, such as names, paths or numbers as they " +
-	"stood there. What was not removed is still in the conversation."
+// Found is what the model reads of what a search found.
+func Found(parts []Part) string {
+	if len(parts) == 0 {
+		return "nothing that was removed has these words: try fewer, or others, such as names, paths or numbers as they " +
+			"stood there. What was not removed is still in the conversation."
+	}
+	text, _ := Asked{}.text(parts) // the whole of each
+	return text
+}
 
 // result is what a call of the tool returns. A failed one reaches the model as well.
 func result(text string, failed bool) map[string]any {

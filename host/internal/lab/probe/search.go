@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
@@ -152,31 +153,9 @@ func (b *Book) searches(unit string) (map[string][]searched, error) {
 
 // answerOf is what a model reads of passages.
 func answerOf(found []search.Passage) string {
-	if len(found) == 0 {
-		return "nothing that was removed has these words: try fewer, or others, such as names, paths or numbers as they " +
-			"stood there. What was not removed is still in the record.\n"
-	}
-	var b strings.Builder
+	parts := make([]mcp.Part, len(found))
 	for i, p := range found {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(&b, "[recalled: %s]\n%s\n", where(p), strings.TrimSuffix(p.Text, "\n"))
+		parts[i] = mcp.Part{Passage: p, ID: p.Entry}
 	}
-	return b.String()
-}
-
-// where says where a passage stood.
-func where(p search.Passage) string {
-	said := "said by the user"
-	tool := strings.TrimSpace(p.Tool + " " + p.Argument)
-	switch {
-	case p.Kind == content.KindToolCall:
-		said = "call of " + tool
-	case p.Kind == content.KindToolResponse:
-		said = tool
-	case p.Speaker == content.AI:
-		said = "said by the assistant"
-	}
-	return fmt.Sprintf("turn %d, %s, lines %d-%d of %d, id %s", p.Turn, said, p.Line, p.Line+p.Lines-1, p.Of, p.Entry)
+	return strings.TrimSuffix(mcp.Found(parts), "\n") + "\n"
 }
