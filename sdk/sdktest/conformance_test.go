@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/conform"
 	"github.com/thresh-dev/thresh/internal/conform/samples"
 	"github.com/thresh-dev/thresh/internal/testkit/mutants"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -159,6 +160,7 @@ func TestConformanceNamesTheHistoryAndTheRule(t *testing.T) {
 
 // Each mutant is found, and named by its rule. The one without a fault passes.
 func TestConformanceFindsEachMutant(t *testing.T) {
+	race.Skip(t)
 	for _, m := range append(mutants.All(), mutants.Mutant{Name: mutants.Honest}) {
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
@@ -170,8 +172,11 @@ func TestConformanceFindsEachMutant(t *testing.T) {
 			sdktest.Conformance(c, s, sdktest.Config{})
 			all := strings.Join(c.said, "\n")
 			rules := []*check.Rule{m.Rule}
-			if m.Rule == conform.ErrKept { // what it keeps may show in what is asked first
+			switch m.Rule { // may show first in what is asked first
+			case conform.ErrKept:
 				rules = append(rules, conform.ErrRandom, conform.ErrMemo)
+			case conform.ErrRandom:
+				rules = append(rules, conform.ErrNotDone, conform.ErrMemo)
 			}
 			named := func(r *check.Rule) bool { return strings.Contains(all, "["+r.Code+"]") }
 			if m.Rule == nil && all != "" || m.Rule != nil && !slices.ContainsFunc(rules, named) {

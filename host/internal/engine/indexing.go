@@ -113,9 +113,10 @@ func (s *Session) indexLater() {
 		return
 	}
 	s.grown.Store(0)
+	in := s.stored.store // read here: the session's memory may be released meanwhile
 	s.host.later(func() {
 		defer s.indexing.Store(false)
-		err := IndexRecorded(s.done, s.stored.store, s.key, s.taxonomyNow())
+		err := IndexRecorded(s.done, in, s.key, s.taxonomyNow())
 		if err != nil && s.done.Err() == nil {
 			s.host.log.Warn("what was removed is not indexed yet; a search will do it", "session", s.key.ID, "error", err)
 		}

@@ -106,7 +106,7 @@ func lookInAll(t *testing.T, h *engine.Host, files []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tokens > full.Or(50_000, 400_000) || len(p.rules) < 5 {
+		if tokens > full.Or(50_000, 150_000) || len(p.rules) < 5 {
 			t.Logf("SKIPPED: %s has %d tokens and %d rules", filepath.Base(file), tokens, len(p.rules))
 			continue
 		}
@@ -115,7 +115,7 @@ func lookInAll(t *testing.T, h *engine.Host, files []string) {
 				t.Parallel()
 				var found looked
 				fits, below := tokens, 0 // the smallest window that fits, the largest that does not
-				for fits-below > fits/full.Or(4, 20) {
+				for fits-below > fits/full.Or(4, 10) {
 					limit := (fits + below) / 2
 					if below == 0 {
 						limit = fits / 2

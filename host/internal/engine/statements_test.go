@@ -52,7 +52,7 @@ func TestWhatIsSaidIsTrue(t *testing.T) {
 	h := writing(t, "openai", server, nil)
 	limits := []int{third}
 	if !testing.Short() {
-		limits = append(limits, 30_000, 60_000, 200_000)
+		limits = append(limits, 30_000, 200_000)
 	}
 	all := map[string]*said{}
 	t.Run("samples", func(t *testing.T) { sayAll(t, h, repo.Samples(t), limits, all) })

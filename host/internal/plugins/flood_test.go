@@ -146,7 +146,7 @@ func TestAFloodOfTheLogIsDropped(t *testing.T) {
 func TestAnIdlePluginThatSpinsIsReplaced(t *testing.T) {
 	t.Parallel()
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "spins")}}})
-	m.supervision.IdlePeriod = 200 * time.Millisecond
+	m.supervision.IdlePeriod, m.supervision.IdleShare = 500*time.Millisecond, 0.01
 	s := strategy(t, m, "spins")
 	first := pid(t, s)
 	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")}); err != nil {

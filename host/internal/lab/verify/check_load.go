@@ -84,7 +84,7 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 		details = append(details, fmt.Sprintf("%s %s", op, d))
 		return nil
 	}
-	// Long enough for a plugin to have received the large sample; one that is done by then is fast enough.
+	// Of CPU time: enough for a plugin to have received the large sample. One that is done by then is fast enough.
 	const begin = 500 * time.Millisecond
 	for _, op := range operations(p.info.Info) {
 		if err := try(op, s.large(), begin); err != nil {
@@ -117,8 +117,6 @@ func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample
 	case err := <-ended:
 		return "", fmt.Errorf("the call ended before the request was complete: %w", err)
 	}
-	timer := time.NewTimer(work)
-	defer timer.Stop()
 	where := "cancelled at work"
 	select {
 	case err := <-ended:
@@ -128,11 +126,44 @@ func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample
 		return "answered before it could be cancelled", nil
 	case <-p.host.reached:
 		where = "cancelled while it waited for the model"
-	case <-timer.C:
+	case <-p.worked(call, work):
 	}
 	cancel()
 	<-ended
 	return where, p.rests(s.bounds.react)
+}
+
+// worked is closed when the plugin has had work of CPU time, or when that time has passed and it rests: on a machine
+// under load, a process may not even have begun by then.
+func (p ready) worked(ctx context.Context, work time.Duration) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		start := time.Now()
+		before, err := cpuTime(p.PID())
+		tick := time.NewTicker(work / 10)
+		defer tick.Stop()
+		for used := time.Duration(0); err == nil && used < work; {
+			if time.Since(start) > work && !runnable(p.PID()) {
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			var now time.Duration
+			now, err = cpuTime(p.PID())
+			used = now - before
+		}
+		if left := work - time.Since(start); err != nil && left > 0 {
+			select {
+			case <-ctx.Done():
+			case <-time.After(left):
+			}
+		}
+	}()
+	return done
 }
 
 // rests returns an error if the plugin goes on working or waiting after its call was cancelled. For the time react it

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -41,10 +42,7 @@ func spun(before, after usage) float64 {
 
 // watchIdle looks at a process once in a period until it ends, and has it replaced if it works without being asked to.
 func (s *Strategy) watchIdle(p *instance) {
-	period := s.host.IdlePeriod
-	if period == 0 {
-		period = idlePeriod
-	}
+	period, most := cmp.Or(s.host.IdlePeriod, idlePeriod), cmp.Or(s.host.IdleShare, idleShare)
 	tick := time.NewTicker(period)
 	defer tick.Stop()
 	for before := p.usage(); before.known; {
@@ -54,7 +52,7 @@ func (s *Strategy) watchIdle(p *instance) {
 		case <-tick.C:
 		}
 		after := p.usage()
-		if share := spun(before, after); share > idleShare {
+		if share := spun(before, after); share > most {
 			s.do(func(o *owner) { o.spins(p, share, after.at.Sub(before.at)) })
 			return
 		}

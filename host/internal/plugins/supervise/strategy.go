@@ -24,8 +24,10 @@ type Host struct {
 	// MaxCrashes is how many crashes within crashWindow (five minutes) put a plugin into quarantine.
 	MaxCrashes  int
 	StopTimeout time.Duration
-	// IdlePeriod is how long an idle process may use the processor, 0 for ten seconds. Tests set it.
+	// IdlePeriod is how long an idle process may use more than IdleShare of a processor; 0 are ten seconds and 0.25.
+	// Tests set both: on a machine under load a process gets little, however much it wants.
 	IdlePeriod time.Duration
+	IdleShare  float64
 	// Start may block. It may return a plugin together with an error, for what is known about it.
 	Start func(strategy string, s Start) (*client.Plugin, error)
 	// Rescan causes [Strategy.Look] to be called on all strategies soon. It must not block.
