@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"hash/maphash"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -57,6 +58,15 @@ func BenchmarkDecode(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+func BenchmarkFingerprint(b *testing.B) {
+	history, seed := session(3), maphash.MakeSeed()
+	for b.Loop() {
+		for i := range history {
+			Fingerprint(seed, &history[i])
 		}
 	}
 }

@@ -306,6 +306,17 @@ func BenchmarkDecode(b *testing.B) {
 			}
 		}
 	})
+	var other content.Content
+	if err := other.UnmarshalJSON(entry); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("equal", func(b *testing.B) {
+		for b.Loop() {
+			if !other.Equal(history[0]) {
+				b.Fatal("it differs")
+			}
+		}
+	})
 }
 
 // The strings of a result are found wherever they stand, and others can be put in their places; all else stays as it
