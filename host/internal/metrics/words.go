@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// All words that attributes may have are in this file, to verify that nothing else leaves the host. The package
-// documentation lists them.
+// All words that attributes may have are in this file, but for those that a plugin's failure names itself, to verify
+// that nothing else leaves the host. The package documentation lists them.
 
 const (
 	callStart    = "start"
@@ -130,27 +130,6 @@ func word[W ~string](w W, known ...W) string {
 	return other
 }
 
-// pluginFaults are checked in order: an error about a quarantine also wraps the last crash.
-var pluginFaults = []struct {
-	err  error
-	word string
-}{
-	{plugins.ErrQuarantined, "quarantined"},
-	{plugins.ErrHost, "host"},
-	{plugins.ErrPluginCrashed, "crashed"},
-	{plugins.ErrTimeout, "timeout"},
-	{plugins.ErrBadAnswer, "bad-answer"},
-	{plugins.ErrIncompatible, "incompatible"},
-	{plugins.ErrInfoChanged, "info-changed"},
-	{plugins.ErrBadInfo, "bad-info"},
-	{plugins.ErrBadConfig, "bad-config"},
-	{plugins.ErrUntrusted, "untrusted"},
-	{plugins.ErrNotGranted, "not-granted"},
-	{plugins.ErrNotIsolated, "not-isolated"},
-	{plugins.ErrNotPlugin, "not-plugin"},
-	{plugins.ErrStrategy, "strategy"},
-}
-
 // failureOf returns which call of a plugin failed and why; "" if none did.
 func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 	switch {
@@ -170,12 +149,7 @@ func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 	case errors.As(err, &compress) && compress.Model != nil:
 		return callCompress, "llm"
 	case errors.As(err, &plugin):
-		for _, fault := range pluginFaults {
-			if errors.Is(err, fault.err) {
-				return callOf(plugin.Op), fault.word
-			}
-		}
-		return callOf(plugin.Op), other
+		return callOf(plugin.Op), plugin.Reason()
 	// An answer is judged outside of the plugin's process, so the error does not name the call.
 	case errors.As(err, &answer) && out.Compress.Reason != "":
 		return callCompress, "bad-answer"

@@ -209,14 +209,14 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 	}
 	s.Reached(supervise.StateDiscovered, nil)
 	if err := m.prepare(); err != nil {
-		return nil, c.HostFailure(OpStart, err, "")
+		return nil, c.NotStarted(err, "")
 	}
 	if c.Attached {
 		return m.attach(c, s)
 	}
 	b, err := discover.Open(c, &m.hashes)
 	if err != nil {
-		return nil, c.HostFailure(OpStart, fmt.Errorf("%w: %w", ErrNotPlugin, err), "")
+		return nil, c.NotStarted(fmt.Errorf("%w: %w", ErrNotPlugin, err), "")
 	}
 	defer b.Close()
 	// The supervisor asked for another file than the running one.
@@ -225,7 +225,7 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 	}
 	verdict, err := m.trust.Judge(b)
 	if err != nil {
-		return nil, c.HostFailure(OpStart, err, "if you trust it: thresh plugins lock "+c.Name)
+		return nil, c.NotStarted(err, "if you trust it: thresh plugins lock "+c.Name)
 	}
 	// What this host itself saw of the file takes precedence over the lock file.
 	known := s.Known
@@ -250,7 +250,7 @@ func (m *Manager) launch(
 ) (*client.Plugin, error) {
 	sandbox, err := process.NewSandbox(m.opts.Plugins, b.Name, m.checks)
 	if err != nil {
-		return nil, b.HostFailure(OpStart, err, "'thresh doctor' shows what this machine can enforce")
+		return nil, b.NotStarted(err, "'thresh doctor' shows what this machine can enforce")
 	}
 	m.warnOfMissing(b.Name, sandbox)
 	m.hideHost(sandbox)

@@ -2,9 +2,11 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
@@ -21,11 +23,12 @@ func (p *Plugin) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare
 	if p.reported.info.Trigger.Mode != sdk.ModeContinuous {
 		return prepare.OptimizeAnswer{}, p.Failure(fault.OpOptimize, fault.ErrNotContinuous, "")
 	}
-	a, err := ask(ctx, p, fault.OpOptimize, p.opts.OptimizeTimeout, in.Call, nil, editDepth,
-		func(ctx context.Context, c wire.Call) (*wire.Stream[sdk.DensityMetadata, rewrite.Edit], error) {
-			return wire.OpenOptimize(ctx, p.remote.strategy, c, in.OptimizeParams)
-		})
-	return prepare.OptimizeAnswer{Edits: a.parts, Metadata: a.header.Metadata}, err
+	c := p.begin(ctx, fault.OpOptimize, p.opts.OptimizeTimeout, in.Call)
+	defer c.end()
+	answer, edits, err := ask(c, func(h wire.Call) (*wire.Stream[sdk.DensityMetadata, rewrite.Edit], error) {
+		return wire.OpenOptimize(c.ctx, p.remote.strategy, h, in.OptimizeParams)
+	})
+	return prepare.OptimizeAnswer{Edits: edits, Metadata: answer.Metadata}, err
 }
 
 // Compress asks a strategy for a smaller history. While it runs, the plugin can use services (nil: none); what it asks
@@ -33,125 +36,133 @@ func (p *Plugin) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare
 func (p *Plugin) Compress(
 	ctx context.Context, in prepare.CompressCall, services sdk.Host,
 ) (prepare.CompressAnswer, error) {
-	serve := func(ctx context.Context, id string) (stop func()) {
-		return p.remote.services.open(
-			id, &serviceCall{ctx: ctx, host: services, mayGenerate: p.reported.info.RequiresLLM},
-		)
-	}
-	a, err := ask(ctx, p, fault.OpCompress, p.opts.CompressTimeout, in.Call, serve, pieceDepth,
-		func(ctx context.Context, c wire.Call) (*wire.Stream[sdk.CompressMetadata, rewrite.Piece], error) {
-			return wire.OpenCompress(ctx, p.remote.strategy, c, in.CompressParams)
-		})
+	c := p.begin(ctx, fault.OpCompress, p.opts.CompressTimeout, in.Call)
+	defer c.end()
+	defer p.remote.services.open(
+		c.id, &serviceCall{ctx: c.ctx, host: services, mayGenerate: p.reported.info.RequiresLLM},
+	)()
+	answer, pieces, err := ask(c, func(h wire.Call) (*wire.Stream[sdk.CompressMetadata, rewrite.Piece], error) {
+		return wire.OpenCompress(c.ctx, p.remote.strategy, h, in.CompressParams)
+	})
 	return prepare.CompressAnswer{
-		NoOp:     sdk.NoOpReason(text.Printable(string(a.header.NoOp), maxMessage)),
-		Pieces:   a.parts,
-		Metadata: a.header.Metadata,
+		NoOp:     sdk.NoOpReason(text.Printable(string(answer.NoOp), maxMessage)),
+		Pieces:   pieces,
+		Metadata: answer.Metadata,
 	}, err
 }
 
-type answer[M sdk.DensityMetadata | sdk.CompressMetadata, P any] struct {
-	header wire.Result[M]
-	parts  []P
-	digest wire.Digest // of what the plugin holds now
+// ongoing is one running call. Its id is unique per host process, so a late question of an earlier call is not mistaken
+// for one of this call.
+type ongoing struct {
+	plugin  *Plugin
+	id      string
+	op      fault.Op
+	timeout time.Duration
+	in      prepare.Call
+	look    looking
+	caller  context.Context
+	ctx     context.Context // ends with the caller's, with the process, and after timeout; the cause tells which
+	end     func()          // to be called when the call is over
+	known   held            // what the process held of the session before the call
+	after   held            // and holds after it
 }
 
-// errResync is returned by exchange when the plugin does not hold what the call built on. It may have dropped its
-// mirror to save memory, so this is no failure.
-var errResync = errors.New("the plugin asks for the whole history")
-
-// ask makes one call. depth measures how deeply the JSON of a part is nested; too deep parts are refused. serve, if not
-// nil, lets the plugin use the host's services until the call ends. The request's id is unique per host process, so a
-// late question of an earlier call is not mistaken for one of this call.
-func ask[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
-	caller context.Context, p *Plugin, op fault.Op, timeout time.Duration, in prepare.Call,
-	serve func(ctx context.Context, id string) (stop func()), depth func(P) int,
-	open func(context.Context, wire.Call) (*wire.Stream[M, P], error),
-) (answer[M, P], error) {
-	// The time for sending counts: a plugin that does not read must not hold the call up.
-	call, ctx, done := p.begin(caller, op, timeout)
-	defer done()
-	if serve != nil {
-		defer serve(ctx, call.id)()
-	}
+// begin begins a call. The time for sending counts: a plugin that does not read must not hold the call up.
+func (p *Plugin) begin(caller context.Context, op fault.Op, timeout time.Duration, in prepare.Call) *ongoing {
 	if in.Config == nil {
 		in.Config = p.config
 	}
-	var known, after held
+	timed, cancelTimed := WithTimeout(caller, timeout)
+	ctx, cancel := context.WithCancelCause(timed)
+	stop := context.AfterFunc(p.life.ctx, func() { cancel(context.Cause(p.life.ctx)) })
+	id := p.binary.Name + "-" + strconv.FormatUint(p.calls.last.Add(1), 10)
+	c := &ongoing{plugin: p, id: id, op: op, timeout: timeout, in: in, look: p.looksFor(in), caller: caller, ctx: ctx}
+	mirrored := func() {}
 	if p.Mirrors() {
 		var u *use
-		known, u = p.sessions.take(in.SessionID)
-		defer func() { p.done(in.SessionID, u, after) }()
+		c.known, u = p.sessions.take(in.SessionID)
+		mirrored = func() { p.done(in.SessionID, u, c.after) }
 	}
-	send := func(u update) (a answer[M, P], err error) {
-		c := wire.Call{
-			CallParams: in.CallParams, ID: call.id, Epoch: in.Epoch, Tools: in.Tools.JSON(),
-			Held: u.held.count, Digest: u.held.digest, Pieces: len(u.pieces), Entries: len(u.entries),
-		}
-		if c.Held > 0 && bytes.Equal(u.held.tools, c.Tools) {
-			c.Tools, c.SameTools = nil, true
-		}
-		stream, err := open(ctx, c)
-		if err != nil {
-			return a, err
-		}
-		p.traffic.count(u)
-		a, err = exchange(stream, p.opts.MaxAnswerBytes, in, u, depth)
-		a.digest = stream.Digest()
-		p.traffic.bytes.Add(a.digest.Bytes - u.held.digest.Bytes)
-		return a, err
+	c.end = func() {
+		mirrored()
+		stop()
+		cancel(nil)
+		cancelTimed()
 	}
-	look := p.looksFor(in)
-	a, err := send(known.update(in, look))
+	return c
+}
+
+// errResync says that the plugin does not hold what the call built on. It may have dropped its mirror to save memory,
+// so this is no failure.
+var errResync = errors.New("the plugin asks for the whole history")
+
+// ask makes a call: it sends what the plugin does not hold yet and receives the answer, with its parts.
+func ask[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
+	c *ongoing, open func(wire.Call) (*wire.Stream[M, P], error),
+) (answer wire.Result[M], parts []P, err error) {
+	answer, parts, err = exchange(c, c.known.update(c.in, c.look), open)
 	// At most once: the second request holds everything, so a plugin that asks again is at fault.
 	if errors.Is(err, errResync) {
-		p.traffic.resyncs.Add(1)
-		a, err = send(held{}.update(in, look))
+		c.plugin.traffic.resyncs.Add(1)
+		answer, parts, err = exchange(c, held{}.update(c.in, c.look), open)
 	}
 	if err != nil {
-		return answer[M, P]{}, call.failed(ctx, err)
+		c.after = held{}
+		return wire.Result[M]{}, nil, c.failed(err)
 	}
-	after = held{
-		entries: in.Entries, count: uint64(len(in.Entries)), epoch: in.Epoch, digest: a.digest, tools: in.Tools.JSON(),
-	}
-	p.calls.misses.Store(0)
-	return a, nil
+	c.plugin.calls.misses.Store(0)
+	return answer, parts, nil
 }
 
 // exchange sends the history, or what is new in it, and receives the answer. Sending ends before receiving begins: the
 // plugin's SDK reads the whole history first, so neither side can block the other.
 func exchange[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
-	stream *wire.Stream[M, P], maxBytes int, in prepare.Call, u update, depth func(P) int,
-) (a answer[M, P], err error) {
-	if err := stream.Send(u.pieces, entriesOf(u.entries, u.look)); err != nil {
-		return a, err
+	c *ongoing, u update, open func(wire.Call) (*wire.Stream[M, P], error),
+) (answer wire.Result[M], parts []P, err error) {
+	stream, err := open(c.header(u))
+	if err != nil {
+		return answer, nil, err
 	}
-	if a.header, err = stream.Result(); err != nil {
-		return a, err
+	c.plugin.traffic.count(u)
+	err = stream.Send(u.pieces, entriesOf(u.entries, u.look))
+	c.after = held{
+		entries: c.in.Entries, count: uint64(len(c.in.Entries)), epoch: c.in.Epoch, digest: stream.Digest(),
+		tools: c.in.Tools.JSON(),
+	}
+	c.plugin.traffic.bytes.Add(c.after.digest.Bytes - u.held.digest.Bytes)
+	if err != nil {
+		return answer, nil, err
+	}
+	if answer, err = stream.Result(); err != nil {
+		return answer, nil, err
 	}
 	// A resync carries no parts. Draining ends the stream cleanly.
-	if a.header.Resync && len(u.held.entries) > 0 {
-		if err := stream.Drain(); err != nil {
-			return a, err
-		}
-		return a, errResync
+	if answer.Resync && len(u.held.entries) > 0 {
+		return answer, nil, cmp.Or(stream.Drain(), errResync)
 	}
 	// Before any part is received: a wrong answer costs no memory.
-	if err := checkResult(stream.Of(), a.header, in); err != nil {
-		return a, err
+	if err := checkResult(stream.Of(), answer, c.in); err != nil {
+		return answer, nil, err
 	}
 	// Each part and block takes memory here, however few bytes it takes on the wire.
-	limits := wire.Limits{
-		Count: int(a.header.Parts), Message: maxBytes, Total: maxBytes,
-		Charge: answerMemory(maxBytes),
+	most := c.plugin.opts.MaxAnswerBytes
+	limits := wire.Limits{Count: int(answer.Parts), Message: most, Total: most, Charge: answerMemory(most)}
+	parts, err = stream.Parts(limits, func(part P) error { return boundDepth(depth(part)) })
+	if err == nil && answer.NoOp != "" && len(parts) > 0 {
+		err = fmt.Errorf("%w: it reports a no-op but sends %d pieces", fault.ErrBadAnswer, len(parts))
 	}
-	a.parts, err = stream.Parts(limits, func(part P) error { return boundDepth(depth(part)) })
-	if err != nil {
-		return a, err
+	return answer, parts, err
+}
+
+func (c *ongoing) header(u update) wire.Call {
+	h := wire.Call{
+		CallParams: c.in.CallParams, ID: c.id, Epoch: c.in.Epoch, Tools: c.in.Tools.JSON(),
+		Held: u.held.count, Digest: u.held.digest, Pieces: len(u.pieces), Entries: len(u.entries),
 	}
-	if a.header.NoOp != "" && len(a.parts) > 0 {
-		err = fmt.Errorf("%w: it reports a no-op but sends %d pieces", fault.ErrBadAnswer, len(a.parts))
+	if h.Held > 0 && bytes.Equal(u.held.tools, h.Tools) {
+		h.Tools, h.SameTools = nil, true
 	}
-	return a, err
+	return h
 }
 
 // answerExpansion is how many times its bytes on the wire an answer may take in memory. Only tiny blocks take much more

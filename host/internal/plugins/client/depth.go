@@ -19,10 +19,11 @@ func boundDepth(deep int) error {
 	return fmt.Errorf("%w: it holds JSON that is nested %d deep, at most %d is allowed", fault.ErrBadAnswer, deep, maxDepth)
 }
 
-func editDepth(e rewrite.Edit) int { return piecesDepth(e.Blocks) }
-
-func pieceDepth(p rewrite.Piece) int {
-	switch p := p.(type) {
+// depth returns how deeply JSON is nested in a part of an answer.
+func depth(part any) int {
+	switch p := part.(type) {
+	case rewrite.Edit:
+		return piecesDepth(p.Blocks)
 	case rewrite.Edited:
 		return piecesDepth(p.Blocks)
 	case rewrite.Added:

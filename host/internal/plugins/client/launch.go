@@ -165,40 +165,31 @@ func (p *Plugin) configure(ctx context.Context, settings Settings, services offe
 // connection, so the state of the process and the context decide first.
 func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error {
 	awaitDeadline(ctx, err)
-	cause := context.Cause(ctx)
-	switch {
-	case cause != nil && !errors.Is(cause, fault.ErrTimeout):
-		return p.Failure(op, cause, "")
-	case p.life.ctx.Err() != nil: // the host ended it, and knows why
+	lost := lost(err)
+	gone := lost && ctx.Err() == nil && p.proc.Gone(crashTime)
+	if p.life.ctx.Err() != nil { // the host ended it, and knows why
 		return p.Failure(op, context.Cause(p.life.ctx), "")
 	}
-	// The machine lacks something, such as file descriptors: the plugin is not to blame and this is no crash.
-	if lack := p.proc.Lacking(err); lack != nil {
-		return fault.Host(p.binary.Name, p.binary.Path, op, lack)
+	if failure := p.proc.Outside(ctx, op, err, lost); failure != nil {
+		return failure
 	}
+	var why error
+	var hint string
 	switch {
-	case cause != nil:
-		return p.Failure(
-			op, fmt.Errorf("%w: no answer within %v of the start", fault.ErrTimeout, p.opts.StartTimeout),
-			"see plugins.startTimeout",
-		)
-	case lost(err) && p.binary.Attached:
-		return process.Spec{Binary: p.binary}.NotAttached(op, err)
-	case lost(err) && p.proc.Gone(crashTime):
-		if p.proc.KilledByOthers() {
-			return p.proc.Killed(op)
-		}
-		return p.Failure(op, fmt.Errorf("%w: %s", fault.ErrPluginCrashed, p.proc.ExitState()), p.proc.Refused())
-	case lost(err) && p.lostConnection(ctx):
-		return p.Failure(op, fmt.Errorf("%w: its connection broke", fault.ErrPluginCrashed), "")
+	case ctx.Err() != nil:
+		why = fmt.Errorf("%w: no answer within %v of the start", fault.ErrTimeout, p.opts.StartTimeout)
+		hint = "see plugins.startTimeout"
+	case gone:
+		why, hint = fmt.Errorf("%w: %s", fault.ErrPluginCrashed, p.proc.ExitState()), p.proc.Refused()
+	case lost && p.lostConnection(ctx):
+		why = fmt.Errorf("%w: its connection broke", fault.ErrPluginCrashed)
 	case status.Code(err) == codes.Unimplemented:
-		return p.Failure(
-			op, fmt.Errorf("%w: it does not serve thresh.v1.StrategyService", fault.ErrNotPlugin),
-			"is it a plugin for another program?",
-		)
+		why = fmt.Errorf("%w: it does not serve thresh.v1.StrategyService", fault.ErrNotPlugin)
+		hint = "is it a plugin for another program?"
 	default:
-		return p.Failure(op, fmt.Errorf("%w: %s", fault.ErrStrategy, message(err)), "")
+		why = fmt.Errorf("%w: %s", fault.ErrStrategy, message(err))
 	}
+	return p.Failure(op, why, hint)
 }
 
 // lost reports whether an error may mean a lost connection: gRPC's UNAVAILABLE, or an error of go-plugin, which has no

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strconv"
 	"strings"
 	"time"
 
@@ -69,76 +68,49 @@ func checkResult[M sdk.DensityMetadata | sdk.CompressMetadata](
 	return nil
 }
 
-// ongoing is one running call, with what its error needs.
-type ongoing struct {
-	plugin  *Plugin
-	id      string
-	op      fault.Op
-	timeout time.Duration
-	caller  context.Context
-}
-
-// begin makes the context of a call. It ends with the caller's context, with the process, and after timeout; the cause
-// tells which. Call the returned function when the call is over, or its timer and callbacks leak.
-func (p *Plugin) begin(
-	caller context.Context, op fault.Op, timeout time.Duration,
-) (ongoing, context.Context, context.CancelFunc) {
-	timed, cancelTimed := WithTimeout(caller, timeout)
-	ctx, cancel := context.WithCancelCause(timed)
-	stop := context.AfterFunc(p.life.ctx, func() { cancel(context.Cause(p.life.ctx)) })
-	id := p.binary.Name + "-" + strconv.FormatUint(p.calls.last.Add(1), 10)
-	return ongoing{plugin: p, id: id, op: op, timeout: timeout, caller: caller}, ctx, func() {
-		stop()
-		cancel(nil)
-		cancelTimed()
-	}
-}
-
-// failed classifies the failure of a call. Where several causes apply, the order is: the caller gave up, the timeout, a
+// failed describes why a call failed. Where several causes apply, the order is: the caller gave up, the timeout, a
 // bad answer, the end of the process, what the plugin says. A timeout also starts a probe: a plugin that hangs would
 // let every later call time out.
-func (c ongoing) failed(ctx context.Context, err error) error {
-	p := c.plugin
-	code := status.Code(err)
-	awaitDeadline(ctx, err)
-	failure := p.Failure(c.op, nil, "")
+func (c *ongoing) failed(err error) error {
+	p, code := c.plugin, status.Code(err)
+	awaitDeadline(c.ctx, err)
+	var why error
+	var hint, stderr string
+	retryable := false
 	switch {
 	// The context's own error, so callers recognise their cancellation.
 	case c.caller.Err() != nil:
-		failure.Err = c.caller.Err()
-	case errors.Is(context.Cause(ctx), fault.ErrTimeout):
-		failure.Err = fmt.Errorf("%w: no answer within %v", fault.ErrTimeout, c.timeout)
-		failure.Hint = "see plugins." + string(c.op) + "Timeout"
+		why = c.caller.Err()
+	case errors.Is(context.Cause(c.ctx), fault.ErrTimeout):
+		why = fmt.Errorf("%w: no answer within %v", fault.ErrTimeout, c.timeout)
+		hint = "see plugins." + string(c.op) + "Timeout"
 		p.calls.misses.Add(1)
 		p.opts.Spawn(p.probe)
-	case errors.Is(err, fault.ErrBadAnswer):
-		failure.Err = err
+	// The latter is of the host's own history, which cannot be sent: not the plugin's fault.
+	case errors.Is(err, fault.ErrBadAnswer), errors.Is(err, wire.ErrBadContent):
+		why = err
 	case errors.Is(err, wire.ErrProtocol):
-		failure.Err = fmt.Errorf("%w: %w", fault.ErrBadAnswer, err)
-	// The host's own history cannot be sent: not the plugin's fault.
-	case errors.Is(err, wire.ErrBadContent):
-		failure.Err = err
+		why = fmt.Errorf("%w: %w", fault.ErrBadAnswer, err)
 	// gRPC reports a message above its bound with the same code as a spent budget; only the text differs.
 	case code == codes.Unimplemented,
 		code == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
-		failure.Err = fmt.Errorf("%w: %s", fault.ErrBadAnswer, message(err))
+		why = fmt.Errorf("%w: %s", fault.ErrBadAnswer, message(err))
+	// gRPC has many words for it: the connection broke, is closing, or the call was cancelled.
 	case p.life.ctx.Err() != nil, code == codes.Unavailable && p.vanished(c.caller):
-		// gRPC has many words for it: the connection broke, is closing, or the call was cancelled.
-		failure.Err = p.endedBecause()
-		crashed := errors.Is(failure.Err, fault.ErrPluginCrashed)
-		if crashed {
-			failure.Stderr = p.proc.Stderr()
+		if why = p.endedBecause(); errors.Is(why, fault.ErrPluginCrashed) {
+			stderr, retryable = p.proc.Stderr(), true
 		}
-		failure.Retryable = crashed || errors.Is(failure.Err, errCutOff)
 	// The process cannot ask the host any more, however often it is tried: only another one can.
 	case c.op == fault.OpCompress && p.remote.accepted.cutOff():
-		failure.Err, failure.Retryable = errCutOff, true
+		why = errCutOff
 		p.End(errCutOff)
 	default:
-		failure.Err = fmt.Errorf("%w: %s", fault.ErrStrategy, message(err))
+		why = fmt.Errorf("%w: %s", fault.ErrStrategy, message(err))
 		// A strategy says UNAVAILABLE when a service failed it for the moment.
-		failure.Retryable = code == codes.Unavailable
+		retryable = code == codes.Unavailable
 	}
+	failure := p.Failure(c.op, why, hint)
+	failure.Stderr, failure.Retryable = stderr, failure.Retryable || retryable
 	return failure
 }
 

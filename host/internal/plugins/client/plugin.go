@@ -172,7 +172,6 @@ func (p *Plugin) Failure(op fault.Op, err error, hint string) *fault.Error {
 func (p *Plugin) Crash(why error) *fault.Error {
 	failure := p.Failure(fault.OpStart, why, p.proc.Refused())
 	failure.Stderr = p.proc.Stderr()
-	failure.Blameless = p.binary.Attached // the developer who started it may end it
 	return failure
 }
 

@@ -58,17 +58,16 @@ type Candidate struct {
 // Usable reports whether this candidate is the one to start for its name.
 func (c Candidate) Usable() bool { return c.Problem == "" && c.ShadowedBy == "" }
 
+// Failure is [fault.New]. A developer may end an attached process: that is no crash.
 func (c Candidate) Failure(op fault.Op, err error, hint string) *fault.Error {
-	return &fault.Error{Plugin: c.Name, Path: c.Path, Op: op, Err: err, Hint: hint}
+	failure := fault.New(c.Name, c.Path, op, err, hint)
+	failure.Blameless = failure.Blameless || c.Attached
+	return failure
 }
 
-// HostFailure returns an error that is not the plugin's fault and no crash. Where the host's environment is to blame,
-// it says so instead of hint.
-func (c Candidate) HostFailure(op fault.Op, err error, hint string) *fault.Error {
-	if fault.IsHost(err) {
-		return fault.Host(c.Name, c.Path, op, err)
-	}
-	failure := c.Failure(op, err, hint)
+// NotStarted is the failure of a plugin that the host did not start: whatever the reason, it is no crash.
+func (c Candidate) NotStarted(err error, hint string) *fault.Error {
+	failure := c.Failure(fault.OpStart, err, hint)
 	failure.Blameless = true
 	return failure
 }
@@ -176,7 +175,7 @@ const maxListed = 2000
 // [fault.ErrHost].
 func (c Catalog) Unknown(name string) error {
 	if c.Lack != nil {
-		return fault.Host(name, c.where(), fault.OpStart, c.Lack)
+		return fault.New(name, c.where(), fault.OpStart, c.Lack, "")
 	}
 	var names, builtIn, broken []string
 	for _, f := range c.Candidates {

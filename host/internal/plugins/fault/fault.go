@@ -9,43 +9,62 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// What can go wrong. All but [ErrUnknownStrategy] and [ErrClosed] arrive inside an [*Error].
+// Kind is what went wrong, as [errors.Is] finds it, and what follows from it.
+type Kind struct {
+	phrase string
+	// reason is the word for it in metrics.
+	reason string
+	// spared: the plugin's process did nothing wrong, so it is no crash.
+	spared bool
+}
+
+func (k *Kind) Error() string { return k.phrase }
+
+func kind(phrase, reason string) error { return &Kind{phrase: phrase, reason: reason} }
+
+func spared(phrase, reason string) error { return &Kind{phrase: phrase, reason: reason, spared: true} }
+
+// What can go wrong. All but [ErrUnknownStrategy] and [ErrClosed] arrive inside an [*Error]. Of an error around several
+// of them, the first counts.
 var (
 	// No usable plugin has that name. The message lists what was found and where.
-	ErrUnknownStrategy = errors.New("unknown strategy")
-	ErrClosed          = errors.New("plugin manager closed")
+	ErrUnknownStrategy = spared("unknown strategy", other)
+	ErrClosed          = spared("plugin manager closed", other)
 	// The file could not be run, or did not behave as a strategy plugin.
-	ErrNotPlugin = errors.New("not a working strategy plugin")
+	ErrNotPlugin = kind("not a working strategy plugin", "not-plugin")
 	// The plugin speaks another version of the protocol.
-	ErrIncompatible = errors.New("incompatible protocol version")
-	ErrBadInfo      = errors.New("bad GetInfo answer")
+	ErrIncompatible = kind("incompatible protocol version", "incompatible")
+	ErrBadInfo      = kind("bad GetInfo answer", "bad-info")
 	// A setting under strategies.<name> is wrong.
-	ErrBadConfig = errors.New("bad strategy settings")
+	ErrBadConfig = spared("bad strategy settings", "bad-config")
 	// The process ended during the call. The next call starts a new one.
-	ErrPluginCrashed = errors.New("plugin process crashed")
+	ErrPluginCrashed = kind("plugin process crashed", "crashed")
 	// No answer within the timeout in the settings. context.DeadlineExceeded is the caller's own deadline.
-	ErrTimeout = errors.New("deadline exceeded")
+	ErrTimeout = kind("deadline exceeded", "timeout")
 	// The answer cannot be decoded, belongs to another revision, or exceeds a limit.
-	ErrBadAnswer = errors.New("bad answer")
+	ErrBadAnswer = kind("bad answer", "bad-answer")
 	// The same binary reports something else about itself than before.
-	ErrInfoChanged = errors.New("GetInfo answer changed")
+	ErrInfoChanged = kind("GetInfo answer changed", "info-changed")
 	// The plugin crashed too often. It is not started again until its file changes or it is reset.
-	ErrQuarantined = errors.New("plugin quarantined")
+	ErrQuarantined = kind("plugin quarantined", "quarantined")
 	// The file or its directory fails the trust checks (setting plugins.integrity).
-	ErrUntrusted = errors.New("not trusted")
+	ErrUntrusted = spared("not trusted", "untrusted")
 	// The plugin needs something that it was not granted (setting plugins.grants).
-	ErrNotGranted = errors.New("not granted")
+	ErrNotGranted = spared("not granted", "not-granted")
 	// plugins.isolation is strict, and this machine cannot enforce every measure.
-	ErrNotIsolated = errors.New("cannot be isolated")
+	ErrNotIsolated = spared("cannot be isolated", "not-isolated")
 	// The host's environment lacks what a start needs: descriptors, space, memory, processes, the run directory. The
 	// plugin is not at fault, this is no crash, and the next call tries again.
-	ErrHost = errors.New("host environment fault")
+	ErrHost = spared("host environment fault", "host")
 	// The strategy itself returned an error or panicked. The host tries no other strategy: the error belongs to the
 	// agent.
-	ErrStrategy = errors.New("strategy failed")
+	ErrStrategy = kind("strategy failed", "strategy")
 	// Optimize was asked of a strategy that is not continuous.
-	ErrNotContinuous = errors.New("strategy has no Optimize")
+	ErrNotContinuous = kind("strategy has no Optimize", other)
 )
+
+// other is the reason of all that happens too seldom to be counted by itself.
+const other = "other"
 
 type Op string
 
@@ -73,6 +92,33 @@ type Error struct {
 	Retryable bool
 	// Blameless failures do not count as crashes: the host refused to start the plugin, or could not.
 	Blameless bool
+}
+
+// New describes a failure. Where err says that the machine lacks something, it is an [ErrHost]: the plugin is not to
+// blame, and the same call may succeed later.
+func New(plugin, path string, op Op, err error, hint string) *Error {
+	e := &Error{Plugin: plugin, Path: path, Op: op, Err: err, Hint: hint}
+	if what := shortage(err); what != "" || errors.Is(err, ErrHost) {
+		if !errors.Is(err, ErrHost) {
+			e.Err = fmt.Errorf("%w: %w", ErrHost, err)
+		}
+		e.Retryable = true
+		e.Hint = "the plugin is not at fault, and the next call tries again"
+		if what != "" {
+			e.Hint = what + "; " + e.Hint
+		}
+	}
+	k, known := errors.AsType[*Kind](e.Err)
+	e.Blameless = known && k.spared
+	return e
+}
+
+// Reason is what went wrong, in a word for metrics.
+func (e *Error) Reason() string {
+	if k, ok := errors.AsType[*Kind](e.Err); ok {
+		return k.reason
+	}
+	return other
 }
 
 func (e *Error) Error() string {

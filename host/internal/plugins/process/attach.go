@@ -27,8 +27,8 @@ func (s Spec) CheckSocket() error {
 }
 
 // NotAttached returns the error for an attached process that does not answer. It blames no plugin.
-func (s Spec) NotAttached(op fault.Op, err error) error {
-	return s.Binary.HostFailure(op, fmt.Errorf("%w: no process answers at this socket: %w", fault.ErrNotPlugin, err),
+func (s Spec) NotAttached(op fault.Op, err error) *fault.Error {
+	return s.Binary.Failure(op, fmt.Errorf("%w: no process answers at this socket: %w", fault.ErrNotPlugin, err),
 		"start the plugin with --attach, and give the host what it prints; it serves one host")
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 
-	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
@@ -47,7 +46,7 @@ func (s *Spawner) Start(ctx context.Context, spec Spec) (*Process, error) {
 	}
 	dir, err := s.ready()
 	if err != nil {
-		return nil, spec.Binary.HostFailure(fault.OpStart, err, "")
+		return nil, spec.Binary.NotStarted(err, "")
 	}
 	if err := p.connect(ctx, dir); err != nil {
 		p.Close(0)

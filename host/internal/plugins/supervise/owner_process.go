@@ -177,22 +177,13 @@ func (o *owner) failed(state State, err error) {
 		state = StateHostFault
 	}
 	reason := fault.Sentence(err)
-	if blamed(err) && o.crashes.add(time.Now(), jitter()) {
+	if failure, ok := errors.AsType[*fault.Error](err); ok && !failure.Blameless && o.crashes.add(time.Now(), jitter()) {
 		state = StateQuarantined
 		reason = fmt.Sprintf(
 			"quarantined after %d crashes within %v; last crash: %s", o.crashes.most, crashWindow, reason,
 		)
 	}
 	o.to(state, reason)
-}
-
-// blamed reports whether a failure is the plugin's own, so another start would not help. Only such failures count as
-// crashes; a wrong setting or a lack of memory must not lead to quarantine.
-func blamed(err error) bool {
-	var failure *fault.Error
-	crashed := errors.Is(err, fault.ErrPluginCrashed) // even if another start may fare better
-	return errors.As(err, &failure) && !failure.Blameless && (crashed || !failure.Retryable) &&
-		!errors.Is(err, fault.ErrBadConfig) && !errors.Is(err, fault.ErrNotGranted) && !errors.Is(err, fault.ErrClosed)
 }
 
 // ErrNotNeeded ends a process that was started only to ask what it is.
