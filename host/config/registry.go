@@ -56,7 +56,7 @@ func Specs() []Spec {
 		// Room for rules and a schema. With more, a strategy cannot reach its target.
 		behavior(share(Spec{Key: "compression.keepShare", Tuning: true, By: anyone, Default: 0.25,
 			Unit:    "share of the context limit",
-			Meaning: "Most that compression.keep and people's keep tags keep, the oldest first."})),
+			Meaning: "Most that compression.keep, people's keep tags and recalled results keep."})),
 		behavior(Spec{Key: "compression.llm.maxTokens", Tuning: true, By: BySession, Type: Integer, Default: 2_000_000, Min: new(0.0),
 			OpenMin: true, Unit: "tokens",
 			Meaning: "Maximum number of tokens, sent and generated together, in one compression."}),

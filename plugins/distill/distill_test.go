@@ -1,6 +1,7 @@
 package distill
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -184,6 +185,29 @@ func TestRepeatsThatStay(t *testing.T) {
 		if got := sdktest.Optimize(t, Strategy{}, history, sdktest.Config{}); len(got.Replacements) > 0 {
 			t.Errorf("%s: %d entries changed", name, len(got.Replacements))
 		}
+	}
+}
+
+// What was read again is no evidence: where it stays, what it repeats of earlier results is worth as much as without it.
+func TestWhatWasRecalledReplacesNothing(t *testing.T) {
+	history := work(12)
+	lines := strings.SplitAfter(history[2].Blocks[0].(sdk.ToolResponse).ResultText(), "\n")
+	body := strings.Join(lines[:20], "")
+	kept := func(name string) int {
+		read := []sdk.Content{call("d", name, `{"id":"c"}`), answer("d", name, body)}
+		read[1].Metadata = json.RawMessage(`{"pinned":true}`)
+		all := slices.Concat(history[:3], read, history[3:])
+		c := limits(all)
+		c.ContextLimit, c.Reason = c.ContextLimit*3/2, sdk.ReasonManual
+		got := sdktest.Compress(t, Strategy{}, all, c)
+		if got.NoOp != "" {
+			t.Fatal(got.NoOp)
+		}
+		rest := slices.DeleteFunc(got.History, sdk.Content.Pinned)
+		return strings.Count(transcript(rest), "compute_0_")
+	}
+	if again, other := kept("mcp__thresh__thresh_recall"), kept("other"); again <= other {
+		t.Errorf("%d lines of the earlier result are left, and %d if another tool printed the same", again, other)
 	}
 }
 

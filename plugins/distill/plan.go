@@ -86,8 +86,11 @@ func newPlan(in sdk.CompressInput, s schedule) *plan {
 			continue
 		}
 		p.base += float64(p.counts[i])
-		// What an entry that stays holds need not be kept elsewhere.
-		for _, b := range entry.Blocks {
+		// What an entry that stays holds need not be kept elsewhere. What was read again may go when a person speaks.
+		for j, b := range entry.Blocks {
+			if r, ok := b.(sdk.ToolResponse); ok && p.recalled(turns.At{Entry: i, Block: j}, r) {
+				continue
+			}
 			for _, s := range textsOf(b) {
 				for _, id := range p.identify(s.Text) {
 					p.index.items[id].stays = true
@@ -102,6 +105,15 @@ func newPlan(in sdk.CompressInput, s schedule) *plan {
 	}
 	p.covered = make([]int32, len(p.index.items))
 	return p
+}
+
+// recalled reports whether a result is one that the model read again.
+func (p *plan) recalled(at turns.At, r sdk.ToolResponse) bool {
+	call, ok := p.pairs.Call(at)
+	if ok && tools.Recalls(p.in.History[call.Entry].Blocks[call.Block].(sdk.ToolCall).Name) {
+		return true
+	}
+	return slices.ContainsFunc(content.Literals(r.Result), func(s content.Literal) bool { return marks.HasRecalled(s.Text) })
 }
 
 // fix decides which entries stay as they are: what people said, what is pinned or of unknown speakers, and the newest.

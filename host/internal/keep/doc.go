@@ -1,5 +1,5 @@
 // Package keep decides which entries of a history stay whole, whatever a strategy does: those that the setting
-// compression.keep names, and messages in which a person wrote <keep>…</keep>.
+// compression.keep names, messages in which a person wrote <keep>…</keep>, and what the model read again.
 //
 // It is for package prepare, which pins what is kept before a strategy sees it, and for host/config, which checks the
 // setting's patterns. Start at [Compile] and [Keeper].
@@ -18,5 +18,6 @@
 // # The bound
 //
 // Kept entries count at most a share of the window, the oldest first: rules stand at the beginning, and nothing that is
-// read later can push them out. A newer reading of a file takes the place of the older one.
+// read later can push them out. A newer reading of a file takes the place of the older one. What the model read again
+// has what is left of the share, the newest first; see [Recalled].
 package keep

@@ -69,6 +69,9 @@ type Keeper struct {
 	over     map[string]overrun  // by rule: what was over the bound
 	unclosed []string            // messages in which <keep> has no end; the first ones
 
+	recalls  []recall        // what the model read again since a person spoke, in order
+	recalled map[string]bool // those of them that are kept, by id
+
 	// moved are the entries whose metadata may say something else than was decided.
 	moved map[string]bool
 }
@@ -82,6 +85,7 @@ type call struct {
 	rule    string
 	files   []file
 	tool    string // the subject of a tool's answer; "" if no pattern names the tool
+	recalls bool   // it reads again what was removed
 }
 
 // file is what a call does with a file that a pattern names.
@@ -150,19 +154,17 @@ func (k *Keeper) look(e Entry) {
 	case content.Tool:
 		k.results(e)
 	}
+	if rule != "" { // maybe one that is no more
+		k.moved[e.ID] = true
+	}
 	h := k.held[e.ID]
-	if h == nil {
+	if h == nil && !k.isRecall(e) { // a copy of what has the words
 		if name := k.words(e.Content); name != "" {
 			h = k.hold(e, name, "an entry of the "+string(e.Content.Speaker))
 		}
 	}
 	if h != nil {
-		h.was = rule != ""
-		if h.was && rule != h.rule {
-			k.moved[e.ID] = true
-		}
-	} else if rule != "" { // by a rule that is no more
-		k.moved[e.ID] = true
+		h.was = rule != "" && rule != Recalled
 	}
 }
 
@@ -171,7 +173,10 @@ func (k *Keeper) message(e Entry) {
 	if check.Summary(e.Content) { // quotes what people said
 		return
 	}
-	marked, open := marks(e.Content)
+	if spoke(e.Content) {
+		k.recalls = nil
+	}
+	marked, open := tagged(e.Content)
 	if marked {
 		k.hold(e, Tag, message)
 	}
@@ -191,14 +196,18 @@ func (k *Keeper) message(e Entry) {
 
 // calls looks at what the model calls.
 func (k *Keeper) calls(e Entry) {
-	if k.set.Rules == nil || len(k.set.Rules.paths)+len(k.set.Rules.tools) == 0 {
+	rules := k.set.Rules
+	if rules == nil {
+		rules = &Rules{}
+	}
+	if len(rules.paths)+len(rules.tools)+len(k.open) == 0 && !slices.ContainsFunc(e.Content.Blocks, recalling) {
 		return
 	}
 	if len(k.open) == 0 { // no answer to an earlier call matters
 		k.match.Reset()
 	}
 	known := e.Content
-	if len(k.set.Rules.paths) > 0 {
+	if len(rules.paths) > 0 {
 		known = shell.Annotated(e.Content, k.set.Tools, k.set.Dirs.At(e.ID))
 	}
 	for j, b := range known.Blocks {
@@ -208,7 +217,7 @@ func (k *Keeper) calls(e Entry) {
 		}
 		at := turns.At{Entry: k.entries, Block: j}
 		k.match.Call(c.ID, c.Name, at)
-		if named, ok := k.named(c); ok {
+		if named, ok := k.named(rules, c); ok {
 			named.ToolCall, _ = e.Content.Blocks[j].(content.ToolCall)
 			named.entry, named.tokens = e.ID, e.Tokens
 			k.open[at] = named
@@ -217,8 +226,9 @@ func (k *Keeper) calls(e Entry) {
 }
 
 // named says what the rules name of a call.
-func (k *Keeper) named(c content.ToolCall) (named call, ok bool) {
-	if named.rule = k.set.Rules.tool(c.Name); named.rule != "" {
+func (k *Keeper) named(rules *Rules, c content.ToolCall) (named call, ok bool) {
+	named.recalls = recalling(c)
+	if named.rule = rules.tool(c.Name); named.rule != "" {
 		named.tool = "tool\x00" + c.Name
 		if !todos.SetsAll(c.Name) {
 			named.tool += "\x00" + string(c.Parameters)
@@ -226,9 +236,9 @@ func (k *Keeper) named(c content.ToolCall) (named call, ok bool) {
 	}
 	use := k.set.Tools.UseCall(c)
 	named.subject = use.Subject
-	if len(k.set.Rules.paths) > 0 {
+	if len(rules.paths) > 0 {
 		if len(use.Reads)+len(use.Writes) > mostFiles {
-			return named, named.tool != ""
+			return named, named.recalls || named.tool != ""
 		}
 		for _, p := range use.Reads {
 			k.file(&named, p, file{whole: !use.Partial && !use.Glob})
@@ -237,7 +247,7 @@ func (k *Keeper) named(c content.ToolCall) (named call, ok bool) {
 			k.file(&named, w.Path, file{whole: w.Whole, deletes: w.Deletes})
 		}
 	}
-	return named, named.tool != "" || len(named.files) > 0
+	return named, named.recalls || named.tool != "" || len(named.files) > 0
 }
 
 func (k *Keeper) file(c *call, p string, f file) {
@@ -285,6 +295,7 @@ func (k *Keeper) results(e Entry) {
 		if c.tool != "" {
 			k.newest(e, what, file{subject: c.tool, rule: c.rule, whole: true}).with(c)
 		}
+		k.recall(e, c, r)
 	}
 }
 
@@ -415,6 +426,7 @@ func (k *Keeper) admit() {
 		}
 	}
 	k.fresh = nil
+	k.admitRecalls()
 }
 
 // Marks returns which of the n entries of a history must say something else about being kept: the rule by position, ""
@@ -428,10 +440,7 @@ func (k *Keeper) Marks(n int, entry func(i int) Entry) map[int]string {
 			continue
 		}
 		left--
-		rule := ""
-		if h := k.held[e.ID]; h != nil && h.kept {
-			rule = h.rule
-		}
+		rule := k.rule(e.ID)
 		if check.KeptBy(e.Content) != rule {
 			if marks == nil {
 				marks = map[int]string{}
@@ -440,6 +449,17 @@ func (k *Keeper) Marks(n int, entry func(i int) Entry) map[int]string {
 		}
 	}
 	return marks
+}
+
+// rule returns the rule by which an entry is kept; "" if it is not.
+func (k *Keeper) rule(id string) string {
+	if h := k.held[id]; h != nil && h.kept {
+		return h.rule
+	}
+	if k.recalled[id] {
+		return Recalled
+	}
+	return ""
 }
 
 // Settled says that the history has the marks.

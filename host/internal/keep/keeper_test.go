@@ -249,3 +249,84 @@ func BenchmarkTurn(b *testing.B) {
 		})
 	}
 }
+
+func (s *session) recall(result string) string {
+	return s.call("mcp__thresh__"+tools.Recall, `{"query":"x"}`, "[recalled: turn 1, Read a.go, lines 1-1 of 1, id 1]\n"+result)
+}
+
+// What the model read again stays until a person speaks. It is a copy, so no rule about words keeps it longer.
+func TestWhatWasRecalledIsKeptUntilAPersonSpeaks(t *testing.T) {
+	const held = "e3 thresh_recall, e5 thresh_recall"
+	for name, tt := range map[string]struct {
+		then func(s *session)
+		want string
+	}{
+		"work":           {func(s *session) { s.call("Bash", `{"command":"make"}`, "ok") }, held},
+		"another recall": {func(s *session) { s.recall("c") }, held + ", e7 thresh_recall"},
+		"a reminder of the agent": {func(s *session) {
+			s.add(text(content.Human, "<system-reminder>\nuse tools\n</system-reminder>\n"))
+		}, held},
+		"a person":                 {func(s *session) { s.add(text(content.Human, "go on")) }, ""},
+		"a person with a reminder": {func(s *session) { s.add(text(content.Human, "<system-reminder>x</system-reminder>\ngo")) }, ""},
+		"a person, in code":        {func(s *session) { s.add(text(content.Human, "```\nmake\n```")) }, ""},
+		"a picture": {func(s *session) {
+			s.add(content.Content{Speaker: content.Human, Blocks: []content.Block{content.Media{MimeType: "image/png"}}})
+		}, ""},
+		"a person, then a recall": {func(s *session) {
+			s.add(text(content.Human, "go on"))
+			s.recall("c")
+		}, "e8 thresh_recall"},
+		"a summary": {func(s *session) {
+			s.add(check.MarkMade(text(content.Human, "what was said"), "one-shot"))
+		}, held},
+		"a script that recalls": {func(s *session) {
+			s.call("exec", `{"input":"tools.thresh_recall({query: 'x'})"}`, "[recalled: turn 1, Read a.go]\nx")
+		}, held + ", e7 thresh_recall"},
+		"a script that only names it": {func(s *session) { s.call("exec", `{"input":"thresh_recall"}`, "x") }, held},
+		"another tool that prints a mark": {func(s *session) {
+			s.call("WebFetch", `{"url":"https://example.com"}`, "[recalled: turn 1, Read a.go]\nx")
+		}, held},
+		"a recall that failed": {func(s *session) {
+			s.call(tools.Recall, `{"id":"1"}`, "Error: nothing in this conversation has the id")
+			s.entries[len(s.entries)-1].Content.Blocks[0] = content.ToolResponse{CallID: fmt.Sprint("c", s.calls),
+				ToolName: tools.Recall, Error: "failed"}
+		}, held},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, 1000, "text:never push")
+			s.add(text(content.Human, "look it up"))
+			s.recall("a, never push")
+			s.recall("b")
+			expect(t, s, held)
+			tt.then(s)
+			expect(t, s, tt.want)
+			s.Keeper = keep.Keeper{}
+			expect(t, s, tt.want)
+		})
+	}
+}
+
+// The newest is kept if not all fits, beside what rules keep.
+func TestWhatWasRecalledIsBounded(t *testing.T) {
+	s := begin(t, 50, "*.md") // each counts 20, with its call
+	s.recall("a")
+	s.recall("b")
+	expect(t, s, "e2 thresh_recall, e4 thresh_recall")
+	s.recall("c")
+	expect(t, s, "e4 thresh_recall, e6 thresh_recall")
+	s.read("/r/a.md")
+	expect(t, s, "e6 thresh_recall, e8 *.md")
+	s.recall("large")
+	s.entries[len(s.entries)-1].Tokens = 100
+	expect(t, s, "e6 thresh_recall, e8 *.md")
+	if w := s.Warnings(); w != nil {
+		t.Errorf("%q", w)
+	}
+	const all = "e2 thresh_recall, e4 thresh_recall, e6 thresh_recall, e8 *.md, e10 thresh_recall"
+	s.set.Bound = 1000
+	expect(t, s, all)
+	s.Keeper = keep.Keeper{}
+	expect(t, s, all)
+	s.LetGo()
+	expect(t, s, "e8 *.md")
+}

@@ -16,10 +16,10 @@ const endTag = "</keep>"
 var quoted = []string{"system-reminder", "bash-stdout", "bash-stderr", "local-command-stdout", "local-command-stderr",
 	"file_content", "environment_context"}
 
-// marks says whether a person marked something in a message: whether <keep> and </keep> stand around something, and
+// tagged says whether a person marked something in a message: whether <keep> and </keep> stand around something, and
 // whether the last <keep> has no end. Neither counts in code, in a file that the message includes with @, or in what an
 // agent quotes. It takes time in proportion to the message.
-func marks(c content.Content) (marked, open bool) {
+func tagged(c content.Content) (marked, open bool) {
 	var s scanner
 	for _, b := range c.Blocks {
 		t, ok := b.(content.Text)
@@ -40,6 +40,7 @@ func marks(c content.Content) (marked, open bool) {
 type scanner struct {
 	marked, inside bool
 	said           bool   // something stands behind the open <keep>
+	words          bool   // something stands outside of quoted elements
 	fence          string // that ends the code block; "" outside of one
 	element        string // that ends the quoted element; "" outside of one
 	file           bool   // in an included file
@@ -61,6 +62,7 @@ func (s *scanner) line(line string, more bool) {
 		return
 	case s.element == "":
 		if s.fence = fenceOf(bare); s.fence != "" {
+			s.words = true
 			return
 		}
 		if _, included := check.Included(line); included && more {
@@ -98,26 +100,28 @@ func (s *scanner) text(line string) {
 		if next < 0 {
 			next = len(line) - i
 		}
-		s.said = s.said || strings.TrimSpace(line[i:i+next]) != ""
+		if strings.TrimSpace(line[i:i+next]) != "" {
+			s.said, s.words = true, true
+		}
 		i += next
 		switch rest := line[i:]; {
 		case rest == "":
 		case rest[0] == '`':
 			n := run(rest)
-			i, s.said = i+n, true
+			i, s.said, s.words = i+n, true, true
 			for code := last[n] >= i; code && i < len(line); { // it ends with a run of the same length
 				i += max(strings.IndexByte(line[i:], '`'), 0)
 				m := run(line[i:])
 				i, code = i+m, m != n
 			}
 		case strings.HasPrefix(rest, Tag):
-			i, s.inside, s.said = i+len(Tag), true, false
+			i, s.inside, s.said, s.words = i+len(Tag), true, false, true
 		case strings.HasPrefix(rest, endTag):
 			s.marked = s.marked || s.inside && s.said
 			i, s.inside = i+len(endTag), false
 		default:
 			s.element = elementOf(rest)
-			i, s.said = i+1, true
+			i, s.said, s.words = i+1, true, s.words || s.element == ""
 		}
 	}
 }

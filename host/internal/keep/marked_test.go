@@ -47,7 +47,7 @@ func TestWhatAPersonMarks(t *testing.T) {
 		"the end in code":             {text: []string{"<keep>x `</keep>`"}, open: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if marked, open := marks(says(content.Human, tt.text...)); marked != tt.marked || open != tt.open {
+			if marked, open := tagged(says(content.Human, tt.text...)); marked != tt.marked || open != tt.open {
 				t.Errorf("marked %v, open %v", marked, open)
 			}
 		})
@@ -60,5 +60,5 @@ func FuzzHostileMessages(f *testing.F) {
 		"<system-reminder></system-reminder>`", "```\n", "--- a ---\n", "<keep>`", "<keep>x</keep>"} {
 		texts = append(texts, hostile.Text{Start: "<keep>", Open: piece})
 	}
-	hostile.Fuzz(f, func(text string) { marks(says(content.Human, text)) }, texts...)
+	hostile.Fuzz(f, func(text string) { tagged(says(content.Human, text)) }, texts...)
 }

@@ -8,32 +8,43 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// keep pins what the settings and people keep, before a strategy sees it, and lets go of what is kept no more. Only what
-// was added since the last turn is looked at.
+// keep pins what the settings and people keep and what the model read again, before a strategy sees it, and lets go of
+// what is kept no more. Only what was added since the last turn is looked at.
 func (t *turn) keep() error {
 	s := t.snapshot()
 	set := t.req.Settings
-	entry := func(i int) keep.Entry {
-		e := s.Entries[i]
-		return keep.Entry{ID: e.ID, Tokens: e.Tokens, Content: e.Content}
-	}
 	t.keeper.Follow(keep.Settings{
 		Rules: set.Keep, Tools: set.Tools, Root: set.WorkspaceRoot, Dirs: &t.dirs,
 		Bound: int(set.KeepShare * float64(t.outcome.Limits.Hard)),
-	}, len(s.Entries), s.Added, entry)
+	}, len(s.Entries), s.Added, kept(s))
 	t.outcome.Warnings = append(t.outcome.Warnings, t.keeper.Warnings()...)
-	if marks := t.keeper.Marks(len(s.Entries), entry); len(marks) > 0 {
+	_, err := t.mark()
+	return err
+}
+
+// mark writes into the history what the keeper decided, and reports whether that changed anything.
+func (t *turn) mark() (changed bool, err error) {
+	s := t.snapshot()
+	if marks := t.keeper.Marks(len(s.Entries), kept(s)); len(marks) > 0 {
+		changed = true
 		if err := t.apply(s.PlanKept(marks), outcome.StepKeep); err != nil {
-			return fmt.Errorf("mark what is kept: %w", err)
+			return false, fmt.Errorf("mark what is kept: %w", err)
 		}
 		t.refresh()
 	}
 	t.keeper.Settled()
-	return nil
+	return changed, nil
 }
 
-// kept returns the pinned entries that count most, the largest first, and what all of them count.
-func (t *turn) kept() (most []outcome.LargeEntry, tokens int) {
+func kept(s history.Snapshot) func(i int) keep.Entry {
+	return func(i int) keep.Entry {
+		e := s.Entries[i]
+		return keep.Entry{ID: e.ID, Tokens: e.Tokens, Content: e.Content}
+	}
+}
+
+// mostKept returns the pinned entries that count most, the largest first, and what all of them count.
+func (t *turn) mostKept() (most []outcome.LargeEntry, tokens int) {
 	s := t.snapshot()
 	var pinned []*history.Entry
 	at := map[string]int{}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // humanRoom is the share of the hard limit down to which what people said and the last results are removed, if they
@@ -14,7 +15,7 @@ import (
 const humanRoom = 0.9
 
 // makeFit handles a request that was over the hard limit before the strategy's Compress, and still is or nearly is: by
-// the ladder, if it is allowed, or with the error.
+// the ladder, if it is allowed, then without what the model read again, or with the error.
 func (t *turn) makeFit(ctx context.Context) error {
 	if t.req.Settings.Ladder && !t.roomy() {
 		t.recordUsualRungs()
@@ -26,13 +27,39 @@ func (t *turn) makeFit(ctx context.Context) error {
 				err = t.descend(ctx)
 			}
 		}
+		if err == nil && !t.fits() {
+			err = t.withoutRecalls(ctx)
+		}
 		if err != nil {
 			return err
 		}
 		t.warnLadder()
+	} else if !t.fits() {
+		if err := t.withoutRecalls(ctx); err != nil {
+			return err
+		}
 	}
 	if !t.fits() {
 		return t.overflow()
+	}
+	return nil
+}
+
+// withoutRecalls lets go of what the model read again, and tries once more.
+func (t *turn) withoutRecalls(ctx context.Context) error {
+	t.keeper.LetGo()
+	changed, err := t.mark()
+	if err != nil || !changed {
+		return err
+	}
+	if t.req.Settings.Ladder {
+		return t.descend(ctx)
+	}
+	t.mu.Lock()
+	t.known.NoOp = nil // it was about another history
+	t.mu.Unlock()
+	if err := t.compress(ctx, sdk.ReasonHardLimit); err != nil && !t.continuesWithout(ctx, err) {
+		return err
 	}
 	return nil
 }

@@ -16,9 +16,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -282,6 +284,65 @@ func TestWhatPeopleSaidCanBeKept(t *testing.T) {
 	if _, _, err := f.Prepare(t.Context(), f.req); !errors.As(err, &overflow) ||
 		f.history.Snapshot().Revision != before {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What the model read again stays as long as anything else can go. With and without the ladder, it makes no request too
+// large.
+func TestWhatWasRecalledGoesLast(t *testing.T) {
+	taxonomy, err := tools.ForPresets(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recalled := exchange("a", 500)
+	for i, b := range recalled {
+		switch b := b.Blocks[0].(type) {
+		case content.ToolCall:
+			b.Name = tools.Recall
+			recalled[i].Blocks[0] = b
+		case content.ToolResponse:
+			b.ToolName = tools.Recall
+			recalled[i].Blocks[0] = b
+		}
+	}
+	for name, tt := range map[string]struct {
+		pending int
+		ladder  bool
+		kept    string
+	}{
+		"the last result is cut":           {300, true, tools.Recall},
+		"nothing else is left":             {480, true, ""},
+		"nothing else is left, no ladder":  {480, false, ""},
+		"the strategy makes it, no ladder": {300, false, tools.Recall},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := emergency(1000, joined([]content.Content{text(content.Human, 5)}, exchange("z", 200), recalled,
+				exchange("b", 150))...)
+			f.req.Settings.Tools, f.req.Settings.KeepShare, f.req.Settings.Ladder = taxonomy, 1, tt.ladder
+			f.req.Pending = tt.pending
+			// All goes that may, from the oldest exchange on.
+			f.strategy.compress = func(c prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
+				var pieces []rewrite.Piece
+				for i, e := range c.Entries {
+					pinned := e.Content.Pinned() || i+1 < len(c.Entries) && c.Entries[i+1].Content.Pinned()
+					if pinned || i == 0 || i >= len(c.Entries)-2 {
+						pieces = append(pieces, rewrite.Keep{From: i, To: i + 1})
+					}
+				}
+				if len(pieces) == len(c.Entries) {
+					return nil, "no-gain", nil
+				}
+				return pieces, "", nil
+			}
+			f.prepare(t)
+			kept := ""
+			for _, c := range f.history.Snapshot().Contents() {
+				kept += check.KeptBy(c)
+			}
+			if kept != tt.kept {
+				t.Errorf("kept by %q, want %q", kept, tt.kept)
+			}
+		})
 	}
 }
 
