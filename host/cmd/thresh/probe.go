@@ -37,8 +37,8 @@ variant's request alone, and the answers are graded twice, by graders who do not
 is whose. "nothing" is among the variants: a question that is not answered in full from the whole
 history is dropped.
 
-With --write, --search adds each variant a second time: who answers may search for what the variant
-had removed up to then, as with the tool thresh_recall, up to three times for a question.
+--search adds each variant a second time: who answers may search for what the variant had removed up
+to then, with the tool thresh_recall, up to three times for each question.
 
 With --profile, the profile's model does all of it. First thresh says how many calls and tokens that
 takes and what it costs; nothing is sent without --yes, nor if it would cost more than --usd. Every
@@ -62,7 +62,9 @@ probed at the same moments, and only its own answers are asked for.
   left        tokens of the request at the evenly spread moments, on average
   searches    how often was searched for a question, and found: the tokens that this brought, on
               average
-  cost        cost of the sessions against doing nothing, as 'thresh compare' computes it`
+  cost        cost of the sessions against doing nothing, as 'thresh compare' computes it; with a
+              search also what those at the evenly spread moments would have cost the session, each
+              a request more`
 
 func probeCommand(a *app) *cobra.Command {
 	var p probing
@@ -72,7 +74,7 @@ func probeCommand(a *app) *cobra.Command {
 		Short: "Ask a model what it can still tell from what strategies leave of sessions",
 		Long:  probeHelp,
 		Example: `  thresh probe --profile judge --strategy distill,high-density session.jsonl
-  thresh probe --profile judge --strategy distill --yes --usd 5 session.jsonl
+  thresh probe --profile judge --strategy distill --search --yes --usd 5 session.jsonl
   thresh probe --write probes --search --strategy distill,high-density session.jsonl
   thresh probe --grade probes
   thresh probe --grade probes -o json | jq '.byMoment[] | {session, turn, variant, score}'
@@ -111,8 +113,6 @@ func (p probing) check(cmd *cobra.Command, given []string) error {
 		slices.ContainsFunc([]string{"vary", "moments", "search", "last", "project", "agent"}, changed)):
 		return errors.New("--grade takes what --write planned: no FILE, --vary, --moments, --search, --last, --project " +
 			"and --agent")
-	case p.search && p.write == "":
-		return errors.New("--search needs --write: it is for those who work through sheets")
 	case !(p.usd >= 0) || math.IsInf(p.usd, 0):
 		return fmt.Errorf("--usd: %v is no amount of money", p.usd)
 	case (p.write != "" || p.grade != "") && (p.yes || changed("usd")):
@@ -181,6 +181,9 @@ func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []stri
 		names := []string{compare.NothingName}
 		for _, v := range o.Variants {
 			names = append(names, v.Name)
+			if p.search {
+				names = append(names, v.Name+probe.Searching)
+			}
 		}
 		st, err = a.askProbes(cmd, book, m, p, names, sessions)
 	}

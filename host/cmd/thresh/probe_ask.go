@@ -57,7 +57,7 @@ func (a *app) probeModel(h *engine.Host, limit float64) (probe.Model, error) {
 	if l := catalog.ForModel(p.Model); p.Prices.Input > 0 || p.Prices.Output > 0 {
 		m.Prices = &p.Prices
 	} else if l != nil {
-		m.Prices = &config.Prices{Input: l.Input, Output: l.Output}
+		m.Prices = &config.Prices{Input: l.Input, Output: l.Output, CacheRead: new(l.Read()), CacheWrite: new(l.Write())}
 	}
 	if m.Prices == nil && limit > 0 {
 		return m, fmt.Errorf("--usd: no prices are known for %s: set profiles.%s.provider.prices", p.Model, p.Name)
@@ -82,7 +82,11 @@ func (a *app) askProbes(cmd *cobra.Command, book *probe.Book, m probe.Model, p p
 	if m.Prices != nil {
 		cost = fmt.Sprintf("about %s USD", compare.USD.Text(e.USD))
 	}
-	fmt.Fprintf(a.err, "thresh: to be asked: %s, about %s tokens in and %s out, %s\n", plural(e.Calls, "call"),
+	searches := ""
+	if e.Searches > 0 {
+		searches = " with a search for each question"
+	}
+	fmt.Fprintf(a.err, "thresh: to be asked: %s%s, about %s tokens in and %s out, %s\n", plural(e.Calls, "call"), searches,
 		table.Int(e.InputTokens), table.Int(e.OutputTokens), cost)
 	switch {
 	case p.usd > 0 && e.USD > p.usd:
@@ -99,6 +103,10 @@ func (a *app) askProbes(cmd *cobra.Command, book *probe.Book, m probe.Model, p p
 	}
 	fmt.Fprintf(a.err, "thresh: %s, %s tokens in and %s out, %s\n", plural(asked.Calls, "call"),
 		table.Int(asked.InputTokens), table.Int(asked.OutputTokens), cost)
+	if p.search {
+		fmt.Fprintf(a.err, "thresh: searches: %d, which brought %s of the tokens in\n", asked.Searches,
+			table.Int(asked.FoundTokens))
+	}
 	for _, f := range asked.Failed {
 		fmt.Fprintf(a.err, "thresh: %s\n", f)
 	}

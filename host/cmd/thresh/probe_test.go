@@ -1,10 +1,12 @@
 package main_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,5 +100,47 @@ func TestAProbeCostsWhatAComparisonSays(t *testing.T) {
 	cost := compared.Totals.Variants[0].Costs[0].Relative
 	if len(probed.Variants) != 2 || math.Abs(probed.Variants[1].Relative-cost) > 1e-6 || cost == 0 {
 		t.Errorf("probe says %+v, a comparison %v", probed.Variants, cost)
+	}
+}
+
+// With --search, the model of a profile searches with the tool of agents, and what that costs is said.
+func TestAModelOfAProfileSearches(t *testing.T) {
+	t.Parallel()
+	p := newLLMPlaceHere(t, "openai", modelapi.Options{Reply: func(r *modelapi.Request) modelapi.Reply {
+		all := r.Asked().Messages
+		if r.Model && len(all) == 1 {
+			return modelapi.Reply{Calls: slices.Repeat([]modelapi.Call{{Name: "thresh_recall", Arguments: `{"query":"line"}`}}, 4)}
+		}
+		return modelapi.Reply{Text: obliging(all[0].Text)}
+	}})
+	p.file("s.jsonl", conversation(80))
+	probe := func(more ...string) result {
+		return p.run(append([]string{
+			"probe", "--profile", "writer", "--strategy", "top-down-truncation", "--search", "--log-level", "error",
+			"--set", "model.contextLimit=10000", "s.jsonl",
+		}, more...)...)
+	}
+	probe().failed(t, 1, "to be asked: ", "with a search for each question", "nothing was sent")
+	r := probe("--yes", "-o", "json").done(t)
+	var report struct {
+		Open     int
+		Variants []struct {
+			Variant     string
+			Searches    *struct{ Mean float64 }
+			TokensFound *struct{ Mean float64 }
+		}
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
+		t.Fatal(err)
+	}
+	with := report.Variants[2]
+	if with.Variant != "top-down-truncation + search" || with.Searches.Mean != 3 || with.TokensFound.Mean == 0 || report.Open != 0 {
+		t.Errorf("the report is %s", r.stdout)
+	}
+	if !strings.Contains(r.stderr, "thresh: searches: ") {
+		t.Errorf("it says %s", r.stderr)
+	}
+	if text := probe().done(t).stdout; !strings.Contains(text, "SEARCHES") || !strings.Contains(text, " 3.0 ") {
+		t.Errorf("again: %s", text)
 	}
 }

@@ -116,12 +116,18 @@ func (s *Session) PlanOptimize(ctx context.Context) (*history.Plan, outcome.Opti
 	return w.PlanOptimize(ctx, req)
 }
 
-// SearchMissing is [Session.Search] in a conversation of the past: of what was added up to then, it finds what is not in
-// what was left of it. The ids are those that the entries had in a session.
-func SearchMissing(ctx context.Context, added, left []content.Content, t *tools.Taxonomy, q search.Query) (
-	[]search.Passage, error) {
-	in, key := store.NewMemory(), store.Key{ID: "searched"}
-	head, err := in.Create(ctx, key, store.Origin{})
+// Missing searches a conversation of the past.
+type Missing struct {
+	// Store has what was added, in the session Key.
+	Store store.Store
+	Key   store.Key
+	one   searched
+}
+
+// OpenMissing makes a [Missing] of what was added up to then, and of what was left of it.
+func OpenMissing(ctx context.Context, added, left []content.Content) (*Missing, error) {
+	m := &Missing{Store: store.NewMemory(), Key: store.Key{ID: "searched"}}
+	head, err := m.Store.Create(ctx, m.Key, store.Origin{})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +136,7 @@ func SearchMissing(ctx context.Context, added, left []content.Content, t *tools.
 		whole[string(c.AppendJSON(nil))] = true
 		all.Blocks = append(all.Blocks, c.Blocks...)
 	}
-	one := searched{key: key, all: true}
+	m.one = searched{key: m.Key, all: true}
 	var records []store.Record
 	counts := make([]history.Count, len(added)) // nobody needs them, but records have one for each block
 	for i, c := range added {
@@ -142,11 +148,14 @@ func SearchMissing(ctx context.Context, added, left []content.Content, t *tools.
 		if whole[string(e.Content.AppendJSON(nil))] {
 			sent.Place = history.Place{Record: uint64(i) + 1}
 		}
-		one.sent = append(one.sent, sent)
+		m.one.sent = append(m.one.sent, sent)
 	}
 	at := store.Position{Revision: head.Revision, Fence: head.Fence}
-	if _, err := in.Append(ctx, key, at, store.Change{Records: records}); err != nil {
-		return nil, err
-	}
-	return searchOne(ctx, in, one, t, q)
+	_, err = m.Store.Append(ctx, m.Key, at, store.Change{Records: records})
+	return m, err
+}
+
+// Search is [Session.Search]: it finds what is not in what was left. The ids are those that the entries had in a session.
+func (m *Missing) Search(ctx context.Context, t *tools.Taxonomy, q search.Query) ([]search.Passage, error) {
+	return searchOne(ctx, m.Store, m.one, t, q)
 }

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/provider"
@@ -9,8 +10,10 @@ import (
 
 // answer collects one attempt's answer. Only the goroutine that reads the stream uses it.
 type answer struct {
-	text  strings.Builder
-	limit int // bytes of text
+	text    strings.Builder
+	thought strings.Builder
+	calls   provider.Calls
+	limit   int // bytes of text, and of thought
 
 	finish, model string
 	usage         provider.Usage
@@ -37,6 +40,28 @@ func (a *answer) hear(h provider.Heard) error {
 	a.model, a.finish = cmp.Or(h.Model, a.model), cmp.Or(h.Finish, a.finish)
 	a.usage.Add(h.Usage)
 	return a.say(h.Text)
+}
+
+// call takes in what an event has of calls, and of the thought that must come back with their results.
+func (a *answer) call(pieces []provider.Piece, thought string) {
+	a.calls.Take(pieces)
+	if a.thought.Len()+len(thought) <= a.limit {
+		a.thought.WriteString(thought)
+	}
+}
+
+// called returns the calls, each with an id of its own: some servers give none, or the same to all.
+func (a *answer) called() (calls []provider.ToolCall) {
+	has := map[string]bool{}
+	for i, c := range a.calls {
+		id := c.ID
+		if id == "" || has[id] {
+			id = fmt.Sprintf("call%05d", i) // Mistral takes nine letters and digits
+		}
+		has[id] = true
+		calls = append(calls, provider.ToolCall{ID: id, Name: c.Name, Arguments: string(c.Arguments), Extra: c.Extra})
+	}
+	return calls
 }
 
 // say appends text, or returns [ErrTooLong].

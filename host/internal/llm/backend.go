@@ -49,12 +49,15 @@ func newBackend(p Profile, key string, client *http.Client) (*backend, error) {
 // answer, although only the whole text is used: without events the idle timeout could not tell a slow model from a dead
 // server.
 func (b *backend) generate(ctx context.Context, req Request, maxOutput int, x *exchange, a *answer) error {
-	q := provider.Question{Model: b.model, System: req.System, Turns: turns(req.Messages), MaxOutput: maxOutput,
-		OldLimit: !b.newLimit.Load()}
+	q := provider.Question{Model: b.model, System: req.System, Turns: turns(req.Messages), Tools: req.Tools,
+		NoCalls: req.NoCalls, MaxOutput: maxOutput, OldLimit: !b.newLimit.Load()}
 	return stream(ctx, b.endpoint, b.form.Ask(q), x, func(event json.RawMessage) error {
 		h, err := b.form.Hear(event)
 		if err != nil {
 			return err
+		}
+		if len(req.Tools) > 0 {
+			a.call(b.form.Calls(event), h.Thought)
 		}
 		return a.hear(h)
 	})

@@ -100,6 +100,7 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 		return result, err
 	}
 	result.Text, result.FinishReason, result.Model = a.text.String(), a.finish, a.model
+	result.Calls, result.Thought = a.called(), a.thought.String()
 	if onText != nil && result.Text != "" {
 		onText(result.Text)
 	}

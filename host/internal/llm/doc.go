@@ -1,5 +1,5 @@
-// Package llm calls the models that compression uses: OpenAI's chat completions, with every compatible server, and
-// Anthropic's messages.
+// Package llm calls the models that compression and probes use: OpenAI's chat completions, with every compatible
+// server, and Anthropic's messages.
 //
 // It is for the host, which alone holds API keys: plugins call models through it. Start at [Open], which takes a
 // [Profile], and [Client.Generate], which runs one completion. A failure is an [*Error].

@@ -1,7 +1,9 @@
 package llm
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,24 +20,40 @@ const (
 	Assistant Role = "assistant"
 )
 
-// Message is text from one side. Summaries need no tool calls and attachments.
+// Message is what one side says. Attachments are not needed.
 type Message struct {
 	Role Role
 	Text string
+	// Calls are the assistant's calls of tools. Results are the user's: of all calls of the message before.
+	Calls   []provider.ToolCall
+	Results []provider.ToolResult
+	// Thought is the assistant's reasoning, where the API wants it back with the results.
+	Thought string
+}
+
+// blank reports whether a message says nothing.
+func (m Message) blank() bool {
+	return strings.TrimSpace(m.Text) == "" && len(m.Calls)+len(m.Results) == 0
 }
 
 // Request is one completion. Messages begin and end with the user's; adjacent ones of the same role are merged.
 type Request struct {
 	System   string
 	Messages []Message
+	// Tools may be called, unless NoCalls. A request whose messages have calls must have them, also then.
+	Tools   []provider.Tool
+	NoCalls bool
 	// MaxOutput is the most that may be generated, in tokens; 0 is the profile's limit, which bounds it.
 	MaxOutput int
 }
 
 // Result is the model's answer. Token counts are the provider's, of all attempts; 0 if it reported none.
 type Result struct {
-	// Text is empty if the model wrote nothing but thinking.
+	// Text is empty if the model wrote nothing but thinking and calls.
 	Text string
+	// Calls are the model's calls of tools, at most [provider.MostCalls], each with an id of its own. Arguments are as the
+	// model wrote them, which need not be JSON.
+	Calls []provider.ToolCall
 	// FinishReason is the provider's word, such as "stop", "length", "end_turn" or "max_tokens".
 	FinishReason string
 	// Model is the provider's name for the model.
@@ -48,6 +66,31 @@ type Result struct {
 	Attempts int
 	// Duration includes waits.
 	Duration time.Duration
+	// Thought is what [Message.Thought] is for; empty if there were no tools.
+	Thought string
+}
+
+// Cost is what the tokens cost at other prices, in US dollars.
+func (r Result) Cost(p config.Prices) float64 {
+	return cost(p, provider.Usage{Input: r.InputTokens - r.CacheRead - r.CacheWrite, CacheRead: r.CacheRead,
+		CacheWrite: r.CacheWrite, Output: r.OutputTokens})
+}
+
+// Message is the answer as the next request has it, behind which the results of its calls come.
+func (r Result) Message() Message {
+	m := Message{Role: Assistant, Text: r.Text, Calls: slices.Clone(r.Calls), Thought: r.Thought}
+	for i, c := range m.Calls {
+		if !object(c.Arguments) { // which providers refuse
+			m.Calls[i].Arguments = "{}"
+		}
+	}
+	return m
+}
+
+// object reports whether arguments are a JSON object.
+func object(arguments string) bool {
+	var o map[string]json.RawMessage
+	return json.Unmarshal([]byte(arguments), &o) == nil && o != nil
 }
 
 // check returns what is wrong with a request; "" if nothing. Providers answer these mistakes with unhelpful errors, or,
@@ -60,7 +103,7 @@ func (r Request) check() string {
 		switch {
 		case m.Role != User && m.Role != Assistant:
 			return fmt.Sprintf("message %d has the role %q; want user or assistant", i, clip(string(m.Role)))
-		case strings.TrimSpace(m.Text) == "":
+		case m.blank():
 			return fmt.Sprintf("message %d is blank", i)
 		}
 	}
@@ -79,30 +122,52 @@ func (r Request) tokens(model string) int {
 	if err != nil { // without an encoding's name there is none that is unknown
 		return 0
 	}
-	n := counter.Text(r.System)
-	for _, m := range r.Messages {
-		n += counter.Text(m.Text)
+	n := 0
+	for text := range r.texts {
+		n += counter.Text(text)
 	}
 	return n
 }
 
 // bytes is no less than the request's tokens.
 func (r Request) bytes() int {
-	n := len(r.System)
-	for _, m := range r.Messages {
-		n += len(m.Text)
+	n := 0
+	for text := range r.texts {
+		n += len(text)
 	}
 	return n
+}
+
+// texts yields all that the model reads.
+func (r Request) texts(yield func(string) bool) {
+	all := []string{r.System}
+	for _, t := range r.Tools {
+		schema, _ := json.Marshal(t.Schema) // what cannot be is not sent either
+		all = append(all, t.Name, t.Description, string(schema))
+	}
+	for _, m := range r.Messages {
+		all = append(all, m.Text, m.Thought)
+		for _, c := range m.Calls {
+			all = append(all, c.Name, c.Arguments)
+		}
+		for _, x := range m.Results {
+			all = append(all, x.Text)
+		}
+	}
+	slices.Values(all)(yield)
 }
 
 // turns joins neighbours of the same role: Anthropic and many compatible servers require the roles to alternate.
 func turns(messages []Message) (list []provider.Turn) {
 	for _, m := range messages {
-		if n := len(list); n > 0 && list[n-1].Role == string(m.Role) {
-			list[n-1].Texts = append(list[n-1].Texts, m.Text)
-			continue
+		if n := len(list); n == 0 || list[n-1].Role != string(m.Role) {
+			list = append(list, provider.Turn{Role: string(m.Role)})
 		}
-		list = append(list, provider.Turn{Role: string(m.Role), Texts: []string{m.Text}})
+		t := &list[len(list)-1]
+		if strings.TrimSpace(m.Text) != "" {
+			t.Texts = append(t.Texts, m.Text)
+		}
+		t.Results, t.Calls, t.Thought = append(t.Results, m.Results...), append(t.Calls, m.Calls...), t.Thought+m.Thought
 	}
 	return list
 }

@@ -117,7 +117,7 @@ func (chat) answer(s *Server, p prompt, u Usage, says []say) answer {
 			continue
 		}
 		calls = append(calls, object{"index": len(calls), "id": x.id, "type": "function",
-			"function": object{"name": x.name, "arguments": encoded(x.args)}})
+			"function": object{"name": x.name, "arguments": cmp.Or(x.garbled, encoded(x.args))}})
 	}
 	stop := "stop"
 	if calls != nil {

@@ -2,7 +2,6 @@ package modelapi
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -262,7 +261,11 @@ func (m messages) answer(s *Server, p prompt, u Usage, says []say) answer {
 		}
 		// One call is enough: the client runs the tools, and the answer goes on in the next request.
 		stop = "tool_use"
-		blocks = append(blocks, object{"type": "tool_use", "id": "toolu_" + x.id, "name": x.name, "input": x.args})
+		call := object{"type": "tool_use", "id": "toolu_" + x.id, "name": x.name, "input": x.args}
+		if x.garbled != "" {
+			call["input"] = x.garbled
+		}
+		blocks = append(blocks, call)
 	}
 	// input_tokens is what was neither read from the cache nor written to it; the three together are the prompt.
 	counted := object{"input_tokens": u.Input, "cache_read_input_tokens": u.Cached,
@@ -323,8 +326,11 @@ func messageBlock(i int, b object, size int) []event {
 		deltas = append(deltas, delta(object{"type": "signature_delta", "signature": b["signature"]}))
 	default:
 		begin = object{"type": "tool_use", "id": b["id"], "name": b["name"], "input": object{}}
-		input, _ := json.Marshal(b["input"])
-		for _, c := range chunks(string(input), 40) {
+		input, garbled := b["input"].(string)
+		if !garbled {
+			input = encoded(b["input"])
+		}
+		for _, c := range chunks(input, 40) {
 			deltas = append(deltas, delta(object{"type": "input_json_delta", "partial_json": c}))
 		}
 	}

@@ -2,6 +2,7 @@ package modelapi
 
 import (
 	"cmp"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"time"
@@ -13,6 +14,8 @@ import (
 type Reply struct {
 	// Thinking is sent before Text, as the provider's reasoning.
 	Thinking, Text string
+	// Calls are tool calls behind Text, of tools that the request need not have.
+	Calls []Call
 	// Finish is the stop reason, and Model the name that the answer reports; "" is the usual.
 	Finish, Model string
 	// Usage is what the answer reports; for the zero value the server counts.
@@ -32,6 +35,10 @@ type Reply struct {
 	// Stall stops an answer before its end until the channel is closed or the client is gone; nil is no stall.
 	Stall <-chan struct{}
 }
+
+// Call is a call of a tool. Arguments that are no JSON are sent as they are by the Messages and the Chat Completions API,
+// whose models can write any.
+type Call struct{ Name, Arguments string }
 
 // Usage counts tokens. Input excludes those that were read from the cache and written to it.
 type Usage struct{ Input, Cached, Written, Output int }
@@ -90,7 +97,15 @@ func (r Reply) says() (says []say) {
 	if r.Thinking != "" {
 		says = append(says, say{text: r.Thinking, thought: true})
 	}
-	return append(says, say{text: r.Text})
+	says = append(says, say{text: r.Text})
+	for i, c := range r.Calls {
+		x := say{name: c.Name, id: "call" + itoa(i)}
+		if json.Unmarshal([]byte(c.Arguments), &x.args) != nil {
+			x.garbled = c.Arguments
+		}
+		says = append(says, x)
+	}
+	return says
 }
 
 // Tokens is how the server counts a text.

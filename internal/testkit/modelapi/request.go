@@ -1,6 +1,7 @@
 package modelapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -45,7 +46,7 @@ type Asked struct {
 	Stream    bool
 }
 
-// Message is one message. Text is all text of it, parts joined by an empty line.
+// Message is one message. Text is all text of it, and of the results of tools in it, parts joined by an empty line.
 type Message struct{ Role, Text string }
 
 // Asked reads the request as far as it can be read.
@@ -64,8 +65,9 @@ func (r *Request) Asked() Asked {
 	for _, v := range append([]any{object{"role": "system", "content": body["system"]}}, list(body["messages"])...) {
 		m := Message{Role: text(obj(v)["role"])}
 		for _, b := range contentBlocks(obj(v)["content"]) {
-			if m.Text += text(b["text"]); text(b["text"]) != "" {
-				m.Text += "\n\n"
+			// A result of a tool has a content in its place.
+			if said := cmp.Or(text(b["text"]), text(b["content"])); said != "" {
+				m.Text += said + "\n\n"
 			}
 		}
 		if m.Text = strings.TrimSuffix(m.Text, "\n\n"); m.Role != "system" && m.Role != "developer" {

@@ -149,6 +149,7 @@ type say struct {
 	thought        bool   // the text is reasoning
 	space          string // of the tool
 	args           object
+	garbled        string // arguments that are no JSON
 	input          string // of a custom tool
 	kind           string
 }

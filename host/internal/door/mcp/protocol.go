@@ -86,25 +86,30 @@ func serverInfo() any { return map[string]any{"name": "thresh", "version": build
 
 func list() map[string]any { return map[string]any{"tools": []any{tool}} }
 
-// tool is how the list describes the tool. It changes nothing, so that clients need not ask their user each time. Each
-// request of an agent has all of it: it is short.
-var tool = map[string]any{
-	"name":  Tool,
-	"title": "Find removed parts of this conversation",
-	"description": "Finds what was removed from this conversation to save space: tool results, calls, messages. Use it " +
-		"when you need something from before that you no longer see, rather than guess, ask again or redo it. " +
-		"It shows how things were then, not how files are now. Where a result was removed, " + Mark("ID")[1:] +
-		" may stand.",
-	"inputSchema": map[string]any{
-		"type": "object",
-		"properties": map[string]any{
-			"query":  property("string", `words, names or paths to find; "exact text" in quotes`),
-			"id":     property("string", "instead: the ID of a mark or of a passage found, to read all of it"),
-			"lines":  property("string", "with id: only these, such as 120-200"),
-			"tokens": property("integer", "most tokens to return"),
-		},
-		"additionalProperties": false,
+// Description is what a model reads of the tool. Each request of an agent has all of it: it is short.
+var Description = "Finds what was removed from this conversation to save space: tool results, calls, messages. Use it " +
+	"when you need something from before that you no longer see, rather than guess, ask again or redo it. " +
+	"It shows how things were then, not how files are now. Where a result was removed, " + Mark("ID")[1:] +
+	" may stand."
+
+// Schema is that of the arguments. It must not be changed.
+var Schema = map[string]any{
+	"type": "object",
+	"properties": map[string]any{
+		"query":  property("string", `words, names or paths to find; "exact text" in quotes`),
+		"id":     property("string", "instead: the ID of a mark or of a passage found, to read all of it"),
+		"lines":  property("string", "with id: only these, such as 120-200"),
+		"tokens": property("integer", "most tokens to return"),
 	},
+	"additionalProperties": false,
+}
+
+// tool is how the list describes the tool. It changes nothing, so that clients need not ask their user each time.
+var tool = map[string]any{
+	"name":        Tool,
+	"title":       "Find removed parts of this conversation",
+	"description": Description,
+	"inputSchema": Schema,
 	"annotations": map[string]any{"readOnlyHint": true, "openWorldHint": false},
 }
 
@@ -126,25 +131,30 @@ func (s *Server) call(ctx context.Context, raw json.RawMessage) (map[string]any,
 	if p.Name != Tool {
 		return nil, wrongParams(fmt.Sprintf("unknown tool %.100q", p.Name))
 	}
-	a, err := asked(p.Arguments)
+	return result(s.Call(ctx, p.Arguments, p.Meta)), nil
+}
+
+// Call calls the tool, and returns what the model reads. failed: that is what it did wrong, or why it gets nothing. meta
+// is [Asked.Meta]; it may be nil.
+func (s *Server) Call(ctx context.Context, arguments, meta json.RawMessage) (text string, failed bool) {
+	a, err := asked(arguments)
 	if err != nil {
-		return result(err.Error(), true), nil
+		return err.Error(), true
 	}
-	a.Meta = p.Meta
+	a.Meta = meta
 	found, err := s.Recall(ctx, a)
 	switch {
 	case err != nil:
-		return result(store.Public(err), true), nil
+		return store.Public(err), true
 	case len(found) == 0 && a.ID != "":
-		return result(fmt.Sprintf("nothing in this conversation has the id %.100q", a.ID), true), nil
+		return fmt.Sprintf("nothing in this conversation has the id %.100q", a.ID), true
 	case a.ID == "":
-		return result(Found(found), false), nil
+		return Found(found), false
 	}
-	text, err := a.text(found)
-	if err != nil {
-		return result(err.Error(), true), nil
+	if text, err = a.text(found); err != nil {
+		return err.Error(), true
 	}
-	return result(text, false), nil
+	return text, false
 }
 
 // Found is what the model reads of what a search found.

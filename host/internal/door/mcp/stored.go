@@ -34,11 +34,16 @@ type stored struct {
 
 func (s stored) search(ctx context.Context, a Asked) ([]Part, error) {
 	found, err := engine.SearchRemoved(ctx, s.in, s.key, s.tools, search.Query{Words: a.Query, Tokens: a.Tokens})
+	return Parts(found), err
+}
+
+// Parts are passages of a session of a store, with the ids that [Stored] knows.
+func Parts(found []search.Passage) []Part {
 	parts := make([]Part, len(found))
 	for i, p := range found {
 		parts[i] = Part{p, p.Entry + "." + strconv.Itoa(p.Block)}
 	}
-	return parts, err
+	return parts
 }
 
 // read returns what has an id: of a call its results alone, of an entry everything that is text.

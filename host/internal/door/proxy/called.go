@@ -24,22 +24,13 @@ var (
 	errSeveral = errors.New("two conversations asked the same at the same time: ask again, with another query")
 )
 
-// mostCalls is how many calls of an answer are noted, and mostArguments how many bytes of the arguments of each.
-const mostCalls, mostArguments = 64, 16 << 10
-
 // heard are the tool calls in the last answer of a branch, as far as it has passed.
 type heard struct {
 	pieces func(answer []byte) []provider.Piece
 
 	mu    sync.Mutex
-	calls []call
-}
-
-// call is a tool call in an answer. at tells which one later pieces belong to. given: its result was asked for.
-type call struct {
-	at, id, name string
-	arguments    []byte
-	given        bool
+	calls provider.Calls
+	given map[int]bool // calls whose result was asked for, by their position
 }
 
 // take reads an event of an answer, or a whole one.
@@ -50,23 +41,17 @@ func (h *heard) take(answer []byte) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, p := range pieces {
-		i := -1
-		if p.Call != "" {
-			i = slices.IndexFunc(h.calls, func(c call) bool { return c.at == p.Call && (p.ID == "" || p.ID == c.id) })
-		}
-		switch {
-		case i >= 0:
-		case p.Name == "" || len(h.calls) == mostCalls:
-			continue
-		default:
-			i = len(h.calls)
-			h.calls = append(h.calls, call{at: p.Call, id: p.ID, name: p.Name})
-		}
-		if c := &h.calls[i]; len(c.arguments)+len(p.Arguments) <= mostArguments {
-			c.arguments = append(c.arguments, p.Arguments...)
-		}
+	h.calls.Take(pieces)
+}
+
+// give notes that the result of a call was asked for.
+func (h *heard) give(which int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.given == nil {
+		h.given = map[int]bool{}
 	}
+	h.given[which] = true
 }
 
 // How sure it is that a call in an answer is the one that arrived. Calls whose results were asked for count only if no
@@ -85,14 +70,14 @@ func (h *heard) sure(a *arrived) (most, which int) {
 	for i, c := range h.calls {
 		now := 0
 		switch {
-		case c.id != "" && a.meta[c.id]:
+		case c.ID != "" && a.meta[c.ID]:
 			now = named
-		case tools.Recalls(c.name) && equal(c.arguments, a.arguments):
+		case tools.Recalls(c.Name) && equal(c.Arguments, a.arguments):
 			now = equals
 		case mentions(c, a.query):
 			now = says
 		}
-		if now > 0 && !c.given {
+		if now > 0 && !h.given[i] {
 			now |= open
 		}
 		if now > most {
@@ -104,13 +89,13 @@ func (h *heard) sure(a *arrived) (most, which int) {
 
 // mentions reports whether a call is of the tool in another's words: a script that calls it, or a tool that takes the
 // name of another.
-func mentions(c call, query string) bool {
-	text := string(c.arguments)
-	if query == "" || !tools.Recalls(c.name) && !strings.Contains(text, mcp.Tool) {
+func mentions(c provider.Called, query string) bool {
+	text := string(c.Arguments)
+	if query == "" || !tools.Recalls(c.Name) && !strings.Contains(text, mcp.Tool) {
 		return false
 	}
 	quoted, _ := json.Marshal(query) // a text has a form in JSON
-	return strings.Contains(text, query) || bytes.Contains(c.arguments, quoted[1:len(quoted)-1])
+	return strings.Contains(text, query) || bytes.Contains(c.Arguments, quoted[1:len(quoted)-1])
 }
 
 // equal reports whether two texts are the same JSON value.
@@ -191,9 +176,7 @@ func (s *Server) asking(owner string, a *arrived, may func(identity) bool) (*bra
 	case several:
 		return nil, errSeveral
 	case found != nil:
-		by.mu.Lock()
-		by.calls[which].given = true
-		by.mu.Unlock()
+		by.give(which)
 		return found, nil
 	case len(said) > 0 && !slices.ContainsFunc(said, func(b *branch) bool { return b.thread != said[0].thread }):
 		return said[0], nil

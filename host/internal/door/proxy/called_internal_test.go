@@ -66,7 +66,7 @@ func TestCallsAreReadOnTheWay(t *testing.T) {
 			}
 			var got []string
 			for _, c := range h.calls {
-				got = append(got, c.id+" "+c.name+" "+string(c.arguments))
+				got = append(got, c.ID+" "+c.Name+" "+string(c.Arguments))
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s, streamed: %v, %s: %s", a.api, a.stream, name, diff)
@@ -78,49 +78,52 @@ func TestCallsAreReadOnTheWay(t *testing.T) {
 // What a call has, and how many are noted, is bounded.
 func TestCallsAreBounded(t *testing.T) {
 	h := &heard{pieces: apis.Of(provider.Gemini).Calls}
-	long := bytes.Repeat([]byte("x"), mostArguments)
-	for range 2 * mostCalls {
+	long := bytes.Repeat([]byte("x"), provider.MostArguments)
+	for range 2 * provider.MostCalls {
 		h.take([]byte(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"read","args":{"path":"` + string(long) + `"}}}]}}]}`))
 	}
-	if len(h.calls) != mostCalls || len(h.calls[0].arguments) != 0 {
-		t.Errorf("%d calls, the first with %d bytes", len(h.calls), len(h.calls[0].arguments))
+	if len(h.calls) != provider.MostCalls || len(h.calls[0].Arguments) != 0 {
+		t.Errorf("%d calls, the first with %d bytes", len(h.calls), len(h.calls[0].Arguments))
 	}
 }
 
 // A call that arrives is of the answer that has it: by its id or its conversation, if the client says these, else by its
 // arguments, also in a script. One that may be of two conversations is of none, nor one that no answer has.
 func TestWhoseCallItIs(t *testing.T) {
+	type called = provider.Called
 	const same, other = `{"query":"port of zebra"}`, `{"query":"another"}`
 	recall, script := "mcp__thresh__thresh_recall", `await tools.thresh_recall({query: "port of zebra"})`
 	for name, tt := range map[string]struct {
-		main, sub call
+		main, sub called
+		given     bool // main was answered
 		meta      string
 		shared    bool // both have one identity
 		want      string
 	}{
-		"the same arguments":      {call{name: recall, arguments: []byte(` {"query" : "port of zebra"}`)}, call{name: recall, arguments: []byte(other)}, "", false, "main"},
-		"a script":                {call{name: "read", arguments: []byte(same)}, call{name: "exec", arguments: []byte(script)}, "", false, "sub"},
-		"its id":                  {call{id: "c1", name: recall, arguments: []byte(same)}, call{id: "c2", name: recall, arguments: []byte(same)}, `{"claudecode/toolUseId":"c2"}`, false, "sub"},
-		"its conversation":        {call{name: recall, arguments: []byte(same)}, call{name: recall, arguments: []byte(same)}, `{"x":{"thread_id":"sub"}}`, false, "sub"},
-		"both":                    {call{name: recall, arguments: []byte(same)}, call{name: recall, arguments: []byte(same)}, "", false, errSeveral.Error()},
-		"both, of one identity":   {call{name: recall, arguments: []byte(same)}, call{name: recall, arguments: []byte(same)}, "", true, errSeveral.Error()},
-		"one that was answered":   {call{name: recall, arguments: []byte(same), given: true}, call{name: recall, arguments: []byte(same)}, "", false, "sub"},
-		"asked again":             {call{name: recall, arguments: []byte(same), given: true}, call{}, "", false, "main"},
-		"none":                    {call{name: recall, arguments: []byte(other)}, call{name: "read", arguments: []byte(same)}, "", false, errUnheard.Error()},
-		"none, of a conversation": {call{}, call{}, `{"threadId":"main"}`, false, "main"},
+		"the same arguments":      {called{Name: recall, Arguments: []byte(` {"query" : "port of zebra"}`)}, called{Name: recall, Arguments: []byte(other)}, false, "", false, "main"},
+		"a script":                {called{Name: "read", Arguments: []byte(same)}, called{Name: "exec", Arguments: []byte(script)}, false, "", false, "sub"},
+		"its id":                  {called{ID: "c1", Name: recall, Arguments: []byte(same)}, called{ID: "c2", Name: recall, Arguments: []byte(same)}, false, `{"claudecode/toolUseId":"c2"}`, false, "sub"},
+		"its conversation":        {called{Name: recall, Arguments: []byte(same)}, called{Name: recall, Arguments: []byte(same)}, false, `{"x":{"thread_id":"sub"}}`, false, "sub"},
+		"both":                    {called{Name: recall, Arguments: []byte(same)}, called{Name: recall, Arguments: []byte(same)}, false, "", false, errSeveral.Error()},
+		"both, of one identity":   {called{Name: recall, Arguments: []byte(same)}, called{Name: recall, Arguments: []byte(same)}, false, "", true, errSeveral.Error()},
+		"one that was answered":   {called{Name: recall, Arguments: []byte(same)}, called{Name: recall, Arguments: []byte(same)}, true, "", false, "sub"},
+		"asked again":             {called{Name: recall, Arguments: []byte(same)}, called{}, true, "", false, "main"},
+		"none":                    {called{Name: recall, Arguments: []byte(other)}, called{Name: "read", Arguments: []byte(same)}, false, "", false, errUnheard.Error()},
+		"none, of a conversation": {called{}, called{}, false, `{"threadId":"main"}`, false, "main"},
 	} {
 		s := &Server{}
 		for _, b := range []struct {
-			name string
-			call
-		}{{"main", tt.main}, {"sub", tt.sub}} {
+			name  string
+			call  called
+			given bool
+		}{{"main", tt.main, tt.given}, {"sub", tt.sub, false}} {
 			id := identity{key: b.name, name: b.name, client: b.name, owner: "me"}
 			if tt.shared {
 				id = identity{key: "k", name: "k", owner: "me", shared: true}
 			}
 			one := &branch{thread: s.threads.of(id), conversation: b.name}
-			if b.call.name != "" {
-				one.heard.Store(&heard{calls: []call{b.call}})
+			if b.call.Name != "" {
+				one.heard.Store(&heard{calls: provider.Calls{b.call}, given: map[int]bool{0: b.given}})
 			}
 			s.threads.use(one, 1, 0)
 		}

@@ -27,16 +27,29 @@ func (p prices) model(name string) *pricing.List {
 	return p.of(name)
 }
 
-// list returns the price list by which the session is priced in a column, and whether it is that of its own model.
-func (r *recording) list(column *pricing.List) (l *pricing.List, own bool) {
-	l = r.prices.model(r.Transcript.Model)
+// list returns the price list by which a session of a model is priced in a column, and whether it is that of the model.
+func (p prices) list(column *pricing.List, model string) (l *pricing.List, own bool) {
+	l = p.model(model)
 	if l != nil && (column.Name == OwnModel || column.Name == l.Name) {
 		return l, true
 	}
 	if column.Name == OwnModel {
-		return r.prices.other, false
+		return p.other, false
 	}
 	return column, false
+}
+
+// List returns the price list by which a session is priced in the first column; nil if nothing is priced.
+func (o Options) List(s Session) *pricing.List {
+	if len(o.Prices) == 0 {
+		return nil
+	}
+	l, _ := prices{o.PriceOf, o.Other}.list(o.Prices[0], s.Transcript.Model)
+	return l
+}
+
+func (r *recording) list(column *pricing.List) (l *pricing.List, own bool) {
+	return r.prices.list(column, r.Transcript.Model)
 }
 
 // listOf returns the price list of one request of a session that is priced by l, its own: agents change models.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/llm"
+	"github.com/thresh-dev/thresh/host/internal/provider"
 )
 
 // Model is who works through the sheets.
@@ -26,12 +29,12 @@ type Model struct {
 	Progress func(done, of int)
 }
 
-// cost is in USD, 0 if no prices are known: prices are for a million tokens.
-func (m Model) cost(input, output int) float64 {
+// cost is in USD: what the provider said, or follows from the prices; 0 if none are known.
+func (m Model) cost(r llm.Result) float64 {
 	if m.Prices == nil {
-		return 0
+		return r.CostUSD
 	}
-	return (float64(input)*m.Prices.Input + float64(output)*m.Prices.Output) / 1e6
+	return cmp.Or(r.CostUSD, r.Cost(*m.Prices))
 }
 
 // parallel is how many calls run at a time: few enough for the rate limits of small accounts.
@@ -40,7 +43,11 @@ const parallel = 4
 // ErrBudget: the next call might cost more than is left.
 var ErrBudget = errors.New("the limit is reached")
 
-const askSystem = "You answer with one JSON object and nothing else, and you use no tools."
+const (
+	askSystem    = "You answer with one JSON object and nothing else, and you use no tools."
+	searchSystem = "You answer with one JSON object and nothing else. Before it, you may call " + mcp.Tool +
+		", and no other tool."
+)
 
 type Asked struct {
 	Work
@@ -120,23 +127,24 @@ func (a *asking) sheet(ctx context.Context, t *Task) error {
 	if err != nil {
 		return err
 	}
-	best, usable := "", 0
+	var best answered
+	usable := 0
 	var problem string // with the file, which the model does not know
-	for range 2 {
+	for n := range 2 {
 		again := message
 		if problem != "" {
 			again += fmt.Sprintf("\nAn earlier answer had a mistake: %.200s.\n", problem)
 		}
-		text, err := a.generate(ctx, t, again)
-		if err != nil && best == "" {
+		now, err := a.answer(ctx, t, again)
+		if err != nil && n == 0 {
 			return err
 		}
 		if err != nil {
 			break // what came first is better than nothing
 		}
-		n, wrong := t.judge([]byte(text))
-		if n > usable || best == "" {
-			best, usable = text, n
+		count, wrong := t.judge([]byte(now.text))
+		if count > usable || n == 0 {
+			best, usable = now, count
 		}
 		if len(wrong) == 0 {
 			break
@@ -146,32 +154,56 @@ func (a *asking) sheet(ctx context.Context, t *Task) error {
 	if usable == 0 {
 		return fmt.Errorf("%w: %s", errUnusable, problem)
 	}
-	return a.book.write(best+"\n", t.Output)
+	if t.searches { // first: the answer says that the sheet is done
+		if err := a.book.writeJSON(best.searched, t.dir, searchesFile); err != nil {
+			return err
+		}
+	}
+	return a.book.write(best.text+"\n", t.Output)
 }
 
-// generate makes one call within the budget. It returns the JSON object of the answer, without words around it.
-func (a *asking) generate(ctx context.Context, t *Task, message string) (string, error) {
-	tokens := a.model.Count(message)
-	reserve := a.model.cost(tokens, t.expectedOutput())
+// answered is the JSON object of an answer, without words around it, and what was searched for it.
+type answered struct {
+	text     string
+	searched []searched
+}
+
+// answer asks the model for the answer to a sheet, and searches for it as often as it may.
+func (a *asking) answer(ctx context.Context, t *Task, message string) (out answered, err error) {
+	c := conversation{asking: a, sheet: t, count: a.model.Count(message), left: mostSearches * len(t.ids),
+		searched: []searched{}}
+	c.request = llm.Request{System: askSystem, Messages: []llm.Message{{Role: llm.User, Text: message}}}
+	if t.searches {
+		if c.lookup, err = a.book.lookup(ctx, path.Base(t.dir)); err != nil {
+			return out, err
+		}
+		c.request.System = searchSystem
+		c.request.Tools = []provider.Tool{{Name: mcp.Tool, Description: mcp.Description, Schema: mcp.Schema}}
+	}
+	text, err := c.run(ctx)
+	return answered{object(text), c.searched}, err
+}
+
+// generate makes one call within the budget. count is that of the request.
+func (a *asking) generate(ctx context.Context, t *Task, r llm.Request, count int) (llm.Result, error) {
+	reserve := a.model.cost(llm.Result{InputTokens: count, OutputTokens: t.expectedOutput()})
 	a.mu.Lock()
 	if a.model.USD > 0 && a.asked.USD+a.reserved+reserve > a.model.USD {
 		spent := a.asked.USD
 		a.mu.Unlock()
-		return "", fmt.Errorf("%w: %.4f of %.4f USD are spent", ErrBudget, spent, a.model.USD)
+		return llm.Result{}, fmt.Errorf("%w: %.4f of %.4f USD are spent", ErrBudget, spent, a.model.USD)
 	}
 	a.reserved += reserve
 	a.mu.Unlock()
 
-	r, err := a.model.Generate(ctx, llm.Request{
-		System: askSystem, Messages: []llm.Message{{Role: llm.User, Text: message}},
-	})
+	result, err := a.model.Generate(ctx, r)
 
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.reserved -= reserve
-	a.asked.add(r.InputTokens, r.OutputTokens)
-	a.asked.USD += cmp.Or(r.CostUSD, a.model.cost(r.InputTokens, r.OutputTokens))
-	a.mu.Unlock()
-	return object(r.Text), err
+	a.asked.add(result.InputTokens, result.OutputTokens)
+	a.asked.USD += a.model.cost(result)
+	return result, err
 }
 
 // object returns the text from its first brace to its last: models like to put their JSON into a fence.

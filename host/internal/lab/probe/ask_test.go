@@ -21,9 +21,15 @@ import (
 // model returns a model behind a provider's API. reply gets the number of the call and the message.
 func model(t *testing.T, kind string, reply func(n int, message string) string) (probe.Model, *modelapi.Server) {
 	t.Helper()
-	server := modelapi.Start(t, modelapi.Options{Reply: func(r *modelapi.Request) modelapi.Reply {
+	return modelThat(t, kind, func(r *modelapi.Request) modelapi.Reply {
 		return modelapi.Reply{Text: reply(r.Number, r.Asked().Messages[0].Text)}
-	}})
+	})
+}
+
+// modelThat returns a model that may also call tools.
+func modelThat(t *testing.T, kind string, reply func(*modelapi.Request) modelapi.Reply) (probe.Model, *modelapi.Server) {
+	t.Helper()
+	server := modelapi.Start(t, modelapi.Options{Reply: reply})
 	client, err := llm.Open(llm.Profile{Name: "judge", Provider: config.Provider{
 		Kind: kind, Model: "m", BaseURL: server.URL, KeyEnv: "KEY", Timeout: time.Minute,
 	}}, llm.Options{LookupEnv: func(string) (string, bool) { return "k", true }})

@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/llm"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
 // graders grade the same answers, in different orders.
@@ -31,7 +34,7 @@ type probed struct {
 	moment    Moment
 	units     map[string]Context // by variant
 	questions []*scored
-	searches  map[string]map[string][]searched // by unit and question
+	searches  map[string]searches // by unit
 	// agreed counts the graded answers to which both graders gave the same grade, of those that both graded.
 	agreed, both int
 }
@@ -64,8 +67,7 @@ func (b *Book) Check(variants []string, sessions ...string) (*State, error) {
 		}
 		st.sessions = append(st.sessions, s)
 		for _, m := range s.Moments {
-			p := &probed{session: s, moment: m, units: map[string]Context{},
-				searches: map[string]map[string][]searched{}}
+			p := &probed{session: s, moment: m, units: map[string]Context{}, searches: map[string]searches{}}
 			for _, v := range s.Variants {
 				if c, ok := v.Contexts[m.ID]; ok && slices.Contains(variants, v.Name) {
 					p.units[v.Name] = c
@@ -206,33 +208,68 @@ func (b *Book) checkGrades(st *State, p *probed, found map[string]map[string]ans
 	return nil
 }
 
-// result adds to what an answer was worth what was searched for it.
+// result adds to what an answer was worth what was searched for it: of what was searched for any, its share.
 func (p *probed) result(unit string, q *scored, r result) result {
-	for _, s := range p.searches[unit][q.id] {
+	all, share := p.searches[unit], 1/float64(len(p.questions))
+	for _, s := range all.by[q.id] {
 		r.searches++
 		r.found += float64(s.Tokens)
+	}
+	for _, s := range all.any {
+		r.searches += share
+		r.found += share * float64(s.Tokens)
 	}
 	return r
 }
 
-// What sheets are expected to take that cannot be counted yet, in tokens: with as many questions as are asked for, and
-// without a model's thinking.
+// searchUSD is what the searches at a moment would have cost the session: each is one more request, which reads what the
+// variant left from the provider's cache.
+func (p *probed) searchUSD(c Context, l *pricing.List) (usd float64) {
+	all := p.searches[c.Unit]
+	for _, s := range slices.Concat(append(slices.Collect(maps.Values(all.by)), all.any)...) {
+		prompt := pricing.Prompt{CacheRead: c.Tokens, CacheWrite: s.Asked + s.Tokens}
+		usd += l.Cost(prompt).USD + float64(s.Asked)*l.Output/1e6
+	}
+	return usd
+}
+
+// What sheets are expected to take that cannot be counted yet, in tokens: with as many questions as are asked for, one
+// search for each, and without a model's thinking.
 const (
 	expectedQuestions = 12
 	promptTokens      = 700 // the longest prompt, without what is filled in
 	questionTokens    = 110 // a question with its reference
 	answerTokens      = 80
 	gradeTokens       = 35
+	foundTokens       = 400 // what a search brings
 )
 
 // Work is calls of a model and what they take, as expected or as counted.
 type Work struct {
 	Calls, InputTokens, OutputTokens int
-	USD                              float64 // 0 if no prices are known
+	// Searches are calls of the tool by the model, FoundTokens what they brought, which is among the input.
+	Searches, FoundTokens int
+	USD                   float64 // 0 if no prices are known
+
+	again int // input tokens that were sent before, and may come from the provider's cache
 }
 
 func (w *Work) add(input, output int) {
 	w.Calls, w.InputTokens, w.OutputTokens = w.Calls+1, w.InputTokens+input, w.OutputTokens+output
+}
+
+// addAnswers adds a sheet for answers. Each search is a call more.
+func (w *Work) addAnswers(input, questions int, search bool) {
+	w.add(input, questions*answerTokens)
+	if !search {
+		return
+	}
+	for range questions {
+		w.again += input
+		input += foundTokens
+		w.add(input, 0)
+		w.Searches, w.FoundTokens = w.Searches+1, w.FoundTokens+foundTokens
+	}
 }
 
 // later counts the sheets of a moment that cannot be written yet: those for answers from these contexts, and the
@@ -240,7 +277,7 @@ func (w *Work) add(input, output int) {
 func (st *State) later(contexts map[string]Context, answered int) {
 	const asked = expectedQuestions * questionTokens
 	for _, c := range contexts {
-		st.expected.add(promptTokens+asked/2+c.Tokens, expectedQuestions*answerTokens)
+		st.expected.addAnswers(promptTokens+asked/2+c.Tokens, expectedQuestions, c.Search)
 	}
 	n := answered * expectedQuestions
 	for range graders {
@@ -269,8 +306,12 @@ func (b *Book) Estimate(st *State, m Model) (Work, error) {
 		if err != nil {
 			return Work{}, fmt.Errorf("%s: %w", st.Todo[i].Sheet, err)
 		}
-		w.add(m.Count(message), st.Todo[i].expectedOutput())
+		if t := &st.Todo[i]; t.Stage == stageAnswers {
+			w.addAnswers(m.Count(message), len(t.ids), t.searches)
+		} else {
+			w.add(m.Count(message), t.expectedOutput())
+		}
 	}
-	w.USD = m.cost(w.InputTokens, w.OutputTokens)
+	w.USD = m.cost(llm.Result{InputTokens: w.InputTokens, CacheRead: w.again, OutputTokens: w.OutputTokens})
 	return w, nil
 }

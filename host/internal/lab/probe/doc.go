@@ -12,5 +12,6 @@
 //
 // plan.go chooses moments, text.go writes requests as text, book.go keeps the plan; sheets.go writes the sheets, and
 // replies.go reads what comes back; check.go goes through the stages, and says what is missing and what that will take;
-// ask.go sends sheets to a model; search.go searches what was removed, for those who answer; report.go adds up.
+// ask.go sends sheets to a model, and conversation.go lets it search before it answers; search.go searches what was
+// removed, for those who answer; report.go adds up.
 package probe

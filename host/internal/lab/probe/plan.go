@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -44,6 +45,8 @@ type Variant struct {
 	USD     float64 `json:"usd"`
 	Nothing float64 `json:"nothingUsd"`
 	Error   string  `json:"error,omitempty"`
+	// Prices are those of searches; nil without a search, and if none are known.
+	Prices *pricing.List `json:"prices,omitempty"`
 	// Contexts are by the moments' ids.
 	Contexts map[string]Context `json:"contexts"`
 }
@@ -121,11 +124,11 @@ func (b *Book) planSession(ctx context.Context, h *engine.Host, id string, o com
 		}
 	}
 	for i, result := range append([]compare.Result{r.Sessions[0].Nothing}, r.Sessions[0].Variants...) {
-		if err := b.keep(plan, rec, &result, columns[i], nil); err != nil {
+		if err := b.keep(plan, rec, &result, columns[i], nil, nil); err != nil {
 			return err
 		}
 		if search && i > 0 {
-			if err := b.keep(plan, rec, &result, columns[i], columns[0]); err != nil {
+			if err := b.keep(plan, rec, &result, columns[i], columns[0], o.List(s)); err != nil {
 				return err
 			}
 		}
@@ -134,11 +137,12 @@ func (b *Book) planSession(ctx context.Context, h *engine.Host, id string, o com
 }
 
 // keep keeps what a variant left at the moments of a session, and takes the place of an earlier run of the variant. With
-// the requests of doing nothing, it is the variant from which is searched.
-func (b *Book) keep(s *Session, rec *replay.Recording, r *compare.Result, requests, whole []seen) error {
-	v := Variant{Name: r.Variant, OverLimit: r.OverLimit, Error: r.Error, Contexts: map[string]Context{}}
+// the requests of doing nothing, it is the variant from which is searched, at those prices.
+func (b *Book) keep(s *Session, rec *replay.Recording, r *compare.Result, requests, whole []seen, prices *pricing.List,
+) error {
+	v := Variant{Name: r.Variant, OverLimit: r.OverLimit, Error: r.Error, Contexts: map[string]Context{}, Prices: prices}
 	if whole != nil {
-		v.Name += searching
+		v.Name += Searching
 	}
 	if len(r.Costs) > 0 {
 		v.USD, v.Nothing = r.Costs[0].USD, r.Costs[0].Nothing
@@ -151,7 +155,7 @@ func (b *Book) keep(s *Session, rec *replay.Recording, r *compare.Result, reques
 		left := record(rec.Transcript.System, request.history, 0)
 		c := Context{Unit: id(m.ID, left), Tokens: request.tokens}
 		if whole != nil {
-			c.Search, c.Unit = true, id(m.ID, left, searching)
+			c.Search, c.Unit = true, id(m.ID, left, Searching)
 			if err := b.keepRemoved(m, c.Unit, whole[m.Turn-1].history, request.history); err != nil {
 				return err
 			}

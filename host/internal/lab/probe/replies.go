@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -151,6 +152,9 @@ func replies[T any](t *Task, data []byte, about func(*T) (id, problem string)) (
 
 // list returns the elements of an object's only field, which is a list.
 func list(data []byte, field string) ([]json.RawMessage, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("it is empty; want one JSON object")
+	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(data, &object); err != nil {
 		return nil, fmt.Errorf("not one JSON object: %w", err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
 // Report is what the grades add up to.
@@ -83,8 +84,10 @@ type Row struct {
 	// Searches and Found are how often was searched for a question, and the tokens that this brought, on average.
 	Searches *Score `json:"searches,omitempty"`
 	Found    *Score `json:"tokensFound,omitempty"`
-	// Relative is what the sessions cost against doing nothing.
+	// Relative is what the sessions cost against doing nothing. With a search, SearchUSD is in it: what the searches at
+	// the evenly spread moments would have cost the sessions.
 	Relative  float64 `json:"relative"`
+	SearchUSD float64 `json:"searchUsd,omitempty"`
 	OverLimit int     `json:"overLimit"`
 }
 
@@ -164,7 +167,7 @@ func (st *State) Report() *Report {
 				row.Worst = &part
 			}
 		}
-		if strings.HasSuffix(v, searching) {
+		if strings.HasSuffix(v, Searching) {
 			row.Searches = m.of(spread, func(s *scored) float64 { return s.results[v].searches })
 			row.Found = m.of(spread, func(s *scored) float64 { return s.results[v].found })
 		}
@@ -179,7 +182,7 @@ func (st *State) Report() *Report {
 		if v != compare.NothingName {
 			than(first, v)
 		}
-		if without, ok := strings.CutSuffix(v, searching); ok && without != first {
+		if without, ok := strings.CutSuffix(v, Searching); ok && without != first {
 			than(v, without)
 		}
 	}
@@ -249,6 +252,9 @@ func (st *State) sizes(row *Row) {
 		if c, ok := p.units[row.Variant]; ok && p.moment.Spread {
 			moments++
 			row.Left += c.Tokens
+			if l := p.session.prices(row.Variant); l != nil {
+				row.SearchUSD += p.searchUSD(c, l)
+			}
 		}
 	}
 	row.Left /= max(1, moments)
@@ -261,8 +267,18 @@ func (st *State) sizes(row *Row) {
 		}
 	}
 	if nothing > 0 {
-		row.Relative = cmp.Or(usd/nothing-1, 0)
+		row.Relative = cmp.Or((usd+row.SearchUSD)/nothing-1, 0)
 	}
+}
+
+// prices are those of a variant's searches; nil if it has none.
+func (s *Session) prices(variant string) *pricing.List {
+	for _, v := range s.Variants {
+		if v.Name == variant {
+			return v.Prices
+		}
+	}
+	return nil
 }
 
 // measure says what is measured of a question, and which questions depend on each other.

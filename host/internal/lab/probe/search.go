@@ -20,18 +20,20 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// searching is the end of the name of a variant from which answers may search for what it had removed.
-const searching = " + search"
+// Searching is the end of the name of a variant from which answers may search for what it had removed.
+const Searching = " + search"
 
 // mostSearches is how often may be searched for a question.
 const mostSearches = 3
 
 // Where the entries are, by moment, and what a variant left of them, by unit; and in an answer sheet's directory, what
-// was searched for it: a file for each search, which is named by the question and the number of the search.
+// was searched for it: a file for each search, which is named by the question and the number of the search, or one file
+// with all searches of a model, which does not say for which question it searches.
 const (
-	addedDir    = "added"
-	leftDir     = "left"
-	searchesDir = "searches"
+	addedDir     = "added"
+	leftDir      = "left"
+	searchesDir  = "searches"
+	searchesFile = "searches.json"
 )
 
 // removed is what can be searched for from a sheet.
@@ -50,6 +52,7 @@ func (b *Book) keepRemoved(m Moment, unit string, added, left []content.Content)
 type searched struct {
 	Words    string `json:"words"`
 	Passages int    `json:"passages"`
+	Asked    int    `json:"asked"`  // tokens of the words
 	Tokens   int    `json:"tokens"` // of the answer, as a model reads it
 }
 
@@ -71,27 +74,35 @@ func Search(ctx context.Context, sheet, question, words string) (string, error) 
 	case !strings.Contains(string(prompt), "\n- "+question+": "):
 		return "", fmt.Errorf("%s asks no question %.40q: give the id that stands before one", sheetFile, question)
 	}
-	found, err := b.find(ctx, unit, search.Query{Words: words})
+	l, err := b.lookup(ctx, unit)
 	if err != nil {
 		return "", err
 	}
-	text := answerOf(found)
-	counter, err := tokens.For("", "")
+	parts, err := l.recall(ctx, mcp.Asked{Query: words})
 	if err != nil {
 		return "", err
 	}
-	data, err := json.Marshal(searched{words, len(found), counter.Text(text)})
+	text := mcp.Found(parts)
+	data, err := json.Marshal(l.searched(words, len(parts), text))
 	if err != nil {
 		return "", err
 	}
 	if err := b.count(unit, question, data); err != nil {
 		return "", err
 	}
-	return text, nil
+	return strings.TrimSuffix(text, "\n") + "\n", nil
 }
 
-// find finds passages of what had been removed from a sheet's context.
-func (b *Book) find(ctx context.Context, unit string, q search.Query) ([]search.Passage, error) {
+// lookup searches what had been removed from a sheet's context.
+type lookup struct {
+	missing *engine.Missing
+	tools   *tools.Taxonomy
+	counter *tokens.Counter
+	// read finds what has an id.
+	read func(context.Context, mcp.Asked) ([]mcp.Part, error)
+}
+
+func (b *Book) lookup(ctx context.Context, unit string) (*lookup, error) {
 	var r removed
 	err := b.readJSON(&r, plans, leftDir, unit+".json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,11 +115,28 @@ func (b *Book) find(ctx context.Context, unit string, q search.Query) ([]search.
 	if err != nil {
 		return nil, err
 	}
-	t, err := tools.ForPresets(tools.PresetNames(), nil)
-	if err != nil {
+	l := &lookup{}
+	var failed [3]error
+	l.tools, failed[0] = tools.ForPresets(tools.PresetNames(), nil)
+	l.counter, failed[1] = tokens.For("", "")
+	l.missing, failed[2] = engine.OpenMissing(ctx, added, r.Left)
+	if err := errors.Join(failed[:]...); err != nil {
 		return nil, err
 	}
-	return engine.SearchMissing(ctx, added, r.Left, t, q)
+	l.read = mcp.Stored(l.missing.Store, l.missing.Key, l.tools)
+	return l, nil
+}
+
+func (l *lookup) recall(ctx context.Context, a mcp.Asked) ([]mcp.Part, error) {
+	if a.Query == "" {
+		return l.read(ctx, a)
+	}
+	found, err := l.missing.Search(ctx, l.tools, search.Query{Words: a.Query, Tokens: a.Tokens})
+	return mcp.Parts(found), err
+}
+
+func (l *lookup) searched(words string, passages int, text string) searched {
+	return searched{words, passages, l.counter.Text(words), l.counter.Text(text)}
 }
 
 // count keeps a search, or refuses it. Creating the file takes the number: of several searches at once, each counts.
@@ -132,30 +160,29 @@ func (b *Book) count(unit, question string, data []byte) error {
 		mostSearches)
 }
 
-// searches returns what was searched for a sheet, by question.
-func (b *Book) searches(unit string) (map[string][]searched, error) {
+// searches are what was searched for a sheet: by question, and by a model for any of them.
+type searches struct {
+	by  map[string][]searched
+	any []searched
+}
+
+func (b *Book) searches(unit string) (all searches, err error) {
 	dir := path.Join(stageAnswers, unit, searchesDir)
 	files, err := os.ReadDir(b.path(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return all, err
 	}
-	all := map[string][]searched{}
+	all.by = map[string][]searched{}
 	for _, f := range files {
 		var s searched
 		if err := b.readJSON(&s, dir, f.Name()); err != nil {
-			return nil, err
+			return all, err
 		}
 		question, _, _ := strings.Cut(f.Name(), "-")
-		all[question] = append(all[question], s)
+		all.by[question] = append(all.by[question], s)
+	}
+	if err := b.readJSON(&all.any, stageAnswers, unit, searchesFile); !errors.Is(err, fs.ErrNotExist) {
+		return all, err
 	}
 	return all, nil
-}
-
-// answerOf is what a model reads of passages.
-func answerOf(found []search.Passage) string {
-	parts := make([]mcp.Part, len(found))
-	for i, p := range found {
-		parts[i] = mcp.Part{Passage: p, ID: p.Entry}
-	}
-	return strings.TrimSuffix(mcp.Found(parts), "\n") + "\n"
 }

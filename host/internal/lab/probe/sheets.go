@@ -93,10 +93,10 @@ func (b *Book) message(t *Task) (string, error) {
 	}
 	const alone = "Answer with it alone, without any other word."
 	if len(names) == 0 {
-		return t.prompt("", alone, ""), nil
+		return t.prompt("", alone, searchByTool), nil
 	}
 	return t.prompt("Behind these instructions stand, each up to the end tag with the same id: "+
-		strings.Join(names, ", ")+".", alone, "") + records.String() + "\nThat was the data. Now follow the instructions at " +
+		strings.Join(names, ", ")+".", alone, searchByTool) + records.String() + "\nThat was the data. Now follow the instructions at " +
 		"the beginning, and answer with the JSON object alone.\n", nil
 }
 

@@ -34,34 +34,88 @@ func tooLong(status int, answer []byte) (r provider.Refusal, ok bool) {
 // shortTooLong are the words without numbers: those of Bedrock and of a prompt that was not counted.
 var shortTooLong = lazyregexp.New(`^(?:[Ii]nput is too long|prompt is too long)`)
 
-// request is the part of a request that is used for summaries. The API requires max_tokens.
+// request is the part of a request that is used for summaries and probes. The API requires max_tokens.
 type request struct {
-	Model     string    `json:"model"`
-	MaxTokens int       `json:"max_tokens"`
-	System    []block   `json:"system,omitempty"`
-	Messages  []message `json:"messages"`
-	Stream    bool      `json:"stream"`
+	Model      string    `json:"model"`
+	MaxTokens  int       `json:"max_tokens"`
+	System     []block   `json:"system,omitempty"`
+	Tools      []tool    `json:"tools,omitempty"`
+	ToolChoice *choice   `json:"tool_choice,omitempty"`
+	Messages   []message `json:"messages"`
+	Stream     bool      `json:"stream"`
+}
+
+type tool struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Schema      any    `json:"input_schema"`
+}
+
+type choice struct {
+	Type string `json:"type"`
 }
 
 type message struct {
-	Role    string  `json:"role"`
-	Content []block `json:"content"`
+	Role    string `json:"role"`
+	Content []any  `json:"content"`
 }
 
 type block struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
+	Type  string `json:"type"`
+	Text  string `json:"text"`
+	Cache *cache `json:"cache_control,omitempty"`
 }
 
+type useBlock struct {
+	Type  string          `json:"type"`
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+type resultBlock struct {
+	Type    string `json:"type"`
+	ID      string `json:"tool_use_id"`
+	Content string `json:"content"`
+	Failed  bool   `json:"is_error,omitempty"`
+	Cache   *cache `json:"cache_control,omitempty"`
+}
+
+type cache struct {
+	Type string `json:"type"`
+}
+
+// ask marks the end of a prompt with tools for the cache: what follows a call is read from there.
 func ask(q provider.Question) any {
 	r := request{Model: q.Model, MaxTokens: q.MaxOutput, Stream: true, Messages: []message{}} // null is refused
 	if q.System != "" {
-		r.System = []block{{"text", q.System}}
+		r.System = []block{{Type: "text", Text: q.System}}
 	}
-	for _, t := range q.Turns {
+	var mark *cache
+	for _, t := range q.Tools {
+		r.Tools = append(r.Tools, tool{t.Name, t.Description, t.Schema})
+		mark = &cache{"ephemeral"}
+	}
+	if q.NoCalls {
+		r.ToolChoice = &choice{"none"}
+	}
+	for i, t := range q.Turns {
 		m := message{Role: t.Role}
-		for _, text := range t.Texts {
-			m.Content = append(m.Content, block{"text", text})
+		markAt := func(last bool) *cache {
+			if last && i == len(q.Turns)-1 {
+				return mark
+			}
+			return nil
+		}
+		for j, x := range t.Results {
+			last := j == len(t.Results)-1 && len(t.Texts) == 0
+			m.Content = append(m.Content, resultBlock{"tool_result", x.ID, x.Text, x.Failed, markAt(last)})
+		}
+		for j, text := range t.Texts {
+			m.Content = append(m.Content, block{"text", text, markAt(j == len(t.Texts)-1)})
+		}
+		for _, c := range t.Calls {
+			m.Content = append(m.Content, useBlock{"tool_use", c.ID, c.Name, json.RawMessage(c.Arguments)})
 		}
 		r.Messages = append(r.Messages, m)
 	}

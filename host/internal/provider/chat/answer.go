@@ -38,10 +38,12 @@ func TooLong(status int, answer []byte) (r provider.Refusal, ok bool) {
 	return r, ok || f.Code == "context_length_exceeded"
 }
 
-// request is the part of a request that is used for summaries.
+// request is the part of a request that is used for summaries and probes.
 type request struct {
 	Model               string    `json:"model"`
 	Messages            []message `json:"messages"`
+	Tools               []tool    `json:"tools,omitempty"`
+	ToolChoice          string    `json:"tool_choice,omitempty"`
 	MaxTokens           int       `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int       `json:"max_completion_tokens,omitempty"`
 	Stream              bool      `json:"stream"`
@@ -50,9 +52,36 @@ type request struct {
 	} `json:"stream_options"`
 }
 
+type tool struct {
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Parameters  any    `json:"parameters"`
+}
+
+// message has no content, which is null, where calls take its place.
 type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
+	Role    string     `json:"role"`
+	Content *string    `json:"content"`
+	Thought string     `json:"reasoning_content,omitempty"`
+	Calls   []toolCall `json:"tool_calls,omitempty"`
+	CallID  string     `json:"tool_call_id,omitempty"`
+}
+
+type toolCall struct {
+	ID       string          `json:"id"`
+	Type     string          `json:"type"`
+	Function calledFunction  `json:"function"`
+	Extra    json.RawMessage `json:"extra_content,omitempty"`
+}
+
+type calledFunction struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
 }
 
 // ask joins the texts of one role with a blank line: many compatible servers accept only one string per message.
@@ -64,11 +93,29 @@ func ask(q provider.Question) any {
 	} else {
 		r.MaxCompletionTokens = q.MaxOutput
 	}
+	for _, t := range q.Tools {
+		r.Tools = append(r.Tools, tool{"function", function{t.Name, t.Description, t.Schema}})
+	}
+	if q.NoCalls {
+		r.ToolChoice = "none"
+	}
 	if q.System != "" {
-		r.Messages = append(r.Messages, message{"system", q.System})
+		r.Messages = append(r.Messages, message{Role: "system", Content: &q.System})
 	}
 	for _, t := range q.Turns {
-		r.Messages = append(r.Messages, message{t.Role, strings.Join(t.Texts, "\n\n")})
+		for _, x := range t.Results {
+			r.Messages = append(r.Messages, message{Role: "tool", CallID: x.ID, Content: &x.Text})
+		}
+		m := message{Role: t.Role, Thought: t.Thought}
+		for _, c := range t.Calls {
+			m.Calls = append(m.Calls, toolCall{c.ID, "function", calledFunction{c.Name, c.Arguments}, c.Extra})
+		}
+		if len(t.Texts) > 0 {
+			m.Content = new(strings.Join(t.Texts, "\n\n"))
+		}
+		if m.Content != nil || m.Calls != nil {
+			r.Messages = append(r.Messages, m)
+		}
 	}
 	return r
 }
@@ -81,6 +128,7 @@ func hear(data []byte) (h provider.Heard, err error) {
 			Index int `json:"index"`
 			Delta struct {
 				Content string `json:"content"`
+				Thought string `json:"reasoning_content"`
 			} `json:"delta"`
 			FinishReason string `json:"finish_reason"`
 		} `json:"choices"`
@@ -93,6 +141,7 @@ func hear(data []byte) (h provider.Heard, err error) {
 	for _, c := range chunk.Choices {
 		if c.Index == 0 {
 			h.Text, h.Finish = h.Text+c.Delta.Content, max(h.Finish, c.FinishReason)
+			h.Thought += c.Delta.Thought
 		}
 	}
 	return h, nil
@@ -104,6 +153,7 @@ func calls(answer []byte) (all []provider.Piece) {
 			Index    int
 			ID       string
 			Function struct{ Name, Arguments string }
+			Extra    json.RawMessage `json:"extra_content"` // Google's signatures
 		} `json:"tool_calls"`
 	}
 	var a struct {
@@ -112,11 +162,12 @@ func calls(answer []byte) (all []provider.Piece) {
 	_ = json.Unmarshal(answer, &a) // members of other types belong to what is no call
 	for i, choice := range a.Choices {
 		for _, c := range choice.Message.Calls {
-			all = append(all, provider.Piece{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+			all = append(all, provider.Piece{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments,
+				Extra: c.Extra})
 		}
 		for _, c := range choice.Delta.Calls {
 			all = append(all, provider.Piece{Call: strconv.Itoa(i) + " " + strconv.Itoa(c.Index), ID: c.ID,
-				Name: c.Function.Name, Arguments: c.Function.Arguments})
+				Name: c.Function.Name, Arguments: c.Function.Arguments, Extra: c.Extra})
 		}
 	}
 	return all
