@@ -141,8 +141,12 @@ func (a *app) variants(
 		for _, settings := range combinations(own) {
 			v := compare.Variant{Name: variantName(name, settings, axes), Strategy: name, Settings: asMap(settings)}
 			// Values that are valid one by one can still contradict each other.
-			if _, err := h.Config().WithAll(overrides(v.Settings)...); err != nil {
+			c, err := h.Config().WithAll(overrides(v.Settings)...)
+			if err != nil {
 				return nil, nil, "", usage(cmd, err)
+			}
+			if err := h.CheckOwn(c, name); err != nil {
+				return nil, nil, "", err
 			}
 			if out = append(out, v); len(out) > maxCompared {
 				return nil, nil, "", usage(

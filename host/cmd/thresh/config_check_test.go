@@ -27,6 +27,8 @@ func TestAWrongConfigurationDoesNotStart(t *testing.T) {
 		"an unknown strategy": {"compression:\n  strategy: nope\n", []string{"c.yaml:2", `"nope"`, "high-density"}},
 		"a setting of a strategy's own": {"strategies:\n  distill:\n    foo: 1\n",
 			[]string{"c.yaml:3", "strategies.distill.foo: is not a setting of distill"}},
+		"settings of no strategy": {"strategies:\n  distil:\n    recency: 1\n",
+			[]string{"strategies.distil.recency", "c.yaml:3", `did you mean "distill"?`}},
 		"an address": {"proxy:\n  listen: \"7441\"\n", []string{"c.yaml:2", "proxy.listen", "missing port"}},
 		"an unknown strategy in a profile": {"profiles:\n  small:\n    compression:\n      strategy: nope\n",
 			[]string{"c.yaml:4", "profiles.small.compression.strategy", `"nope"`}},

@@ -198,7 +198,7 @@ func (w *wrapped) openHost(cmd *cobra.Command) (meter metric.MeterProvider, stop
 		return nil, stop, err
 	}
 	// Each request would fail with it, and the user would be told when the agent has ended.
-	if err := w.host.CheckStrategy(set.Compression.Strategy); err != nil {
+	if err := w.host.CheckStart(cmd.Context()); err != nil {
 		return nil, stop, errors.Join(err, w.host.Close())
 	}
 	return meter, stop, nil

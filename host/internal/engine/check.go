@@ -11,7 +11,7 @@ import (
 )
 
 // Check returns problems of a configuration that reading it does not show: a strategy that no plugin has, even in a
-// profile not in force, a missing price list, a model without its key. It starts no plugin and calls no model. The
+// profile not in force, settings that a strategy does not have, a missing price list, a model without its key. It starts no plugin and calls no model. The
 // error has a line for each problem, with where the setting was made.
 func (h *Host) Check(c *config.Config) error {
 	set := c.Settings()
@@ -34,9 +34,7 @@ func (h *Host) Check(c *config.Config) error {
 			errs = append(errs, fmt.Errorf("%s (%s): %w", key, e[0].Origin, err))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(set.Strategies)) {
-		errs = append(errs, h.checkOwn(c, name))
-	}
+	errs = append(errs, h.CheckOwn(c, slices.Sorted(maps.Keys(set.Strategies))...))
 	model, err := h.Model(c)
 	if err == nil {
 		// The client works on without the file, but a restart would not.

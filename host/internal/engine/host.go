@@ -261,34 +261,51 @@ func (h *Host) checkStrategy(c *config.Config) error {
 			return err
 		}
 	}
-	return h.checkOwn(c, name)
+	return h.CheckOwn(c, name)
 }
 
-// CheckStart is the check of each session for the configuration in force. A plugin from a file that has settings of its
-// own is started, because only its process knows which it has.
+// CheckStart is the check of each session for the configuration in force, and of what is set for other strategies. A
+// plugin from a file that has settings of its own is started, because only its process knows which it has.
 func (h *Host) CheckStart(ctx context.Context) error {
 	c := h.Config()
 	if err := h.checkStrategy(c); err != nil {
 		return err
 	}
-	name := c.Settings().Compression.Strategy
-	if len(c.Settings().Strategies[name]) == 0 || h.plugins.BuiltIn(name) {
-		return nil
+	own, name := c.Settings().Strategies, c.Settings().Compression.Strategy
+	if len(own[name]) > 0 && !h.plugins.BuiltIn(name) {
+		// Other failures may pass: they are for the turns that meet them.
+		if _, err := h.plugins.Strategy(ctx, name); errors.Is(err, plugins.ErrBadConfig) {
+			return err
+		}
 	}
-	// Other failures may pass: they are for the turns that meet them.
-	if _, err := h.plugins.Strategy(ctx, name); errors.Is(err, plugins.ErrBadConfig) {
-		return err
-	}
-	return nil
+	return h.CheckOwn(c, slices.Sorted(maps.Keys(own))...)
 }
 
-// checkOwn finds what is wrong with the own settings of a strategy that is built in, without starting it.
-func (h *Host) checkOwn(c *config.Config, name string) error {
-	if len(c.Settings().Strategies[name]) == 0 || !h.plugins.BuiltIn(name) {
-		return nil
+// CheckOwn finds what is wrong with strategies' own settings without starting any: the name of no plugin, and what
+// those do not declare that are built in or that this host has started.
+func (h *Host) CheckOwn(c *config.Config, names ...string) error {
+	var errs []error
+	for _, name := range names {
+		own := c.Settings().Strategies[name]
+		if len(own) == 0 {
+			continue
+		}
+		if err := h.plugins.Check(name); err != nil {
+			key := "strategies." + name + "." + slices.Min(slices.Collect(maps.Keys(own)))
+			errs = append(errs, fmt.Errorf("%s (%s): %w", key, c.Origin(key), err))
+			continue
+		}
+		fields, known := builtin.Declared(name), h.plugins.BuiltIn(name)
+		if !known {
+			info := h.plugins.Info(name)
+			fields, known = info.Config, info.Name != ""
+		}
+		if known {
+			_, err := client.Own(name, fields, c.Strategy)
+			errs = append(errs, err)
+		}
 	}
-	_, err := client.Own(name, builtin.Declared(name), c.Strategy)
-	return err
+	return errors.Join(errs...)
 }
 
 // Strategies returns the sorted names of the strategies found. It starts no plugin.
@@ -302,9 +319,6 @@ func (h *Host) CallsModel(ctx context.Context, name string) (bool, error) {
 	}
 	return s.Info().RequiresLLM, nil
 }
-
-// CheckStrategy returns an error if no plugin has the strategy. It starts none.
-func (h *Host) CheckStrategy(name string) error { return h.plugins.Check(name) }
 
 // forget frees the id of a closed session.
 func (h *Host) forget(s *Session) {

@@ -16,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/host/internal/plugins/supervise"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Manager owns all plugin processes of a host. It is safe for concurrent use.
@@ -104,6 +105,16 @@ func (m *Manager) Check(name string) error {
 // BuiltIn reports whether the strategy with the name is a built-in one: a file with the name of one wins.
 func (m *Manager) BuiltIn(name string) bool {
 	return slices.ContainsFunc(m.scan().Candidates, func(c discover.Candidate) bool { return c.Name == name && c.BuiltIn })
+}
+
+// Info returns what a plugin reported when it was last started; the zero value if it never was.
+func (m *Manager) Info(name string) (info sdk.Info) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.strategies[name]; s != nil {
+		info = s.Info()
+	}
+	return info
 }
 
 // Reset takes a plugin out of quarantine and clears its crashes. It reports whether the plugin was ever started.
