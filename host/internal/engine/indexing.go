@@ -14,29 +14,34 @@ const (
 	// caught up. Otherwise a search does that.
 	indexEvery = 20_000
 	// partPassages is how many passages are indexed at once. It bounds how long other writes to the store wait.
-	partPassages = 256
+	partPassages = 96
+	// leastKept is how many passages or entries a part has that is kept. A smaller one is made again whenever it is needed:
+	// many small parts would make each search slower.
+	leastKept = 16
 	// An index ends behind so many entries of a record, which entryBits have room for.
 	entryBits = 24
 )
 
-// indexing brings the index of a session up to the end of its log. What is written is written as a whole, part by part,
+// indexing brings the index of a session up to the end of its log, but for a last part that is too small to keep. What is written is written as a whole, part by part,
 // so whoever is killed leaves an index that ends earlier.
 type indexing struct {
 	*search.Indexer
 	logReader
-	in    store.Store
-	after uint64
+	in      store.Store
+	after   uint64
+	entries int // since then
+	// overtaken says that another host has written the index meanwhile.
+	overtaken bool
+	made      func(store.Part)
 }
 
-// newIndexing continues an index with these parts; if they cannot be read, it is made again.
-func newIndexing(in store.Store, key store.Key, t *tools.Taxonomy, parts []store.Part, ok bool) *indexing {
-	x := &indexing{in: in, logReader: logReader{in: in, key: key}}
-	var before []byte
-	if ok && len(parts) > 0 {
-		last := parts[len(parts)-1]
-		x.after, before = last.Until, last.Data
+// newIndexing continues an index behind its last part, or makes another one if that cannot be read. made gets each new part, kept or not.
+func newIndexing(in store.Store, key store.Key, t *tools.Taxonomy, last store.Part, made func(store.Part)) *indexing {
+	x := &indexing{in: in, logReader: logReader{in: in, key: key}, made: made}
+	ok := false
+	if x.Indexer, ok = search.NewIndexer(t, tools.Recalls, last); ok {
+		x.after = last.Until
 	}
-	x.Indexer = search.NewIndexer(t, tools.Recalls, before)
 	return x
 }
 
@@ -49,16 +54,15 @@ func (x *indexing) removedSince(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// catchUp indexes what was added since the index ended. It reports whether the index is another than before, by this
-// host or another one.
-func (x *indexing) catchUp(ctx context.Context) (wrote bool, err error) {
+// catchUp indexes what was added since the index ended.
+func (x *indexing) catchUp(ctx context.Context) error {
 	head, err := x.in.Head(ctx, x.key)
 	if err != nil {
-		return false, err
+		return err
 	}
 	end := (head.Revision + 1) << entryBits
 	if head.Revision > math.MaxInt64>>entryBits-1 || x.after >= end {
-		return false, nil
+		return nil
 	}
 	first := x.after >> entryBits
 	if from := x.From(); from > 0 {
@@ -67,43 +71,50 @@ func (x *indexing) catchUp(ctx context.Context) (wrote bool, err error) {
 	choice := store.Choice{From: first, To: head.Revision, Kinds: []store.Kind{store.Added}}
 	for step, err := range x.read(ctx, choice) {
 		if err != nil {
-			return wrote, err
+			return err
 		}
 		for i, e := range step.added.Entries {
 			if at := step.seq<<entryBits + uint64(i); at < x.after {
 				x.Again(step.seq, &e.Content)
-			} else {
-				x.Add(step.seq, i, &e.Content)
+				continue
 			}
-			if x.Size() >= partPassages {
-				if more, err := x.write(ctx, step.seq<<entryBits+uint64(i+1)); err != nil || !more {
-					return true, err
+			x.Add(step.seq, i, &e.Content)
+			if x.entries++; x.Passages() >= partPassages {
+				if err := x.end(ctx, step.seq<<entryBits+uint64(i+1)); err != nil {
+					return err
 				}
-				wrote = true
 			}
 		}
 	}
-	_, err = x.write(ctx, end)
-	return true, err
+	return x.end(ctx, end)
 }
 
-func (x *indexing) write(ctx context.Context, until uint64) (more bool, err error) {
-	part := store.Part{After: x.after, Until: until}
-	part.Data, part.Passages = x.Part()
-	more, err = x.in.Index(ctx, x.key, part)
-	x.after = until
-	return more, err
+// end ends a part.
+func (x *indexing) end(ctx context.Context, until uint64) error {
+	if x.entries == 0 {
+		return nil
+	}
+	small := max(x.Passages(), x.entries) < leastKept
+	part := store.Part{After: x.after, Until: until, Pieces: x.Part()}
+	x.after, x.entries = until, 0
+	if x.made != nil {
+		x.made(part)
+	}
+	if small || x.overtaken {
+		return nil
+	}
+	written, err := x.in.Index(ctx, x.key, part)
+	x.overtaken = !written
+	return err
 }
 
-// IndexRecorded brings the index of a session of a store up to the end of its log, as a search does.
+// IndexRecorded brings the index of a session of a store up to the end of its log, but for what is too little to keep.
 func IndexRecorded(ctx context.Context, in store.Store, key store.Key, t *tools.Taxonomy) error {
-	found, err := in.Find(ctx, key, nil)
+	last, err := in.Last(ctx, key)
 	if err != nil {
 		return err
 	}
-	_, ok := search.NewIndex(found)
-	_, err = newIndexing(in, key, t, found.Parts, ok).catchUp(ctx)
-	return err
+	return newIndexing(in, key, t, last, nil).catchUp(ctx)
 }
 
 // indexLater catches the session's index up after a turn that removed something, if much was added since. A search that

@@ -260,27 +260,37 @@ func (f *finder) find(ctx context.Context, all []searched) (found []Found, err e
 // index returns a session's index for the query. Without one.all it need not have what was added since something was
 // removed last, which the model still has.
 func (f *finder) index(ctx context.Context, one searched) (search.Index, error) {
-	for range mostTries {
-		found, err := f.in.Find(ctx, one.key, f.words.Terms)
-		if err != nil {
-			return search.Index{}, err
+	pieces := f.words.Pieces()
+	parts, err := f.in.Find(ctx, one.key, pieces)
+	for err == nil {
+		var last store.Part
+		if len(parts) > 0 {
+			last = parts[len(parts)-1]
 		}
-		index, ok := search.NewIndex(found)
-		x := newIndexing(f.in, one.key, f.tools, found.Parts, ok)
+		x := newIndexing(f.in, one.key, f.tools, last, func(p store.Part) {
+			if p.After == 0 {
+				parts = nil
+			}
+			parts = append(parts, p.With(pieces))
+		})
 		need := one.all
 		if !need {
 			if need, err = x.removedSince(ctx); err != nil {
-				return index, err
+				break
 			}
 		}
-		if !need {
+		if need {
+			if err = x.catchUp(ctx); err != nil {
+				break
+			}
+		}
+		index, ok := f.words.NewIndex(parts)
+		if ok {
 			return index, nil
 		}
-		if wrote, err := x.catchUp(ctx); err != nil || !wrote {
-			return index, err
-		}
+		parts = nil // made again
 	}
-	return search.Index{}, fmt.Errorf("search: %w", ErrBusy)
+	return search.Index{}, err
 }
 
 // readAhead is how many passages are read from the store at once, at first and then.

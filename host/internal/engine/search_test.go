@@ -190,7 +190,7 @@ func TestStoresFindTheSame(t *testing.T) {
 		if len(look(both[1], "f", fact(81, 0))) != 1 || len(look(both[1], "f", fact(79, 0))) != 1 {
 			t.Errorf("%s: the fork does not find its own", name)
 		}
-		other := store.Part{Until: 1 << 62, Data: []byte("another form"), Passages: [][]string{{"nothing"}}}
+		other := store.Part{Until: 1 << 62, Pieces: map[int][]byte{0: []byte("another form")}}
 		if ok, err := both[0].Index(t.Context(), store.Key{ID: "s"}, other); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
@@ -225,8 +225,12 @@ func TestWhatWasRemovedIsIndexed(t *testing.T) {
 		prepareTurn(t, s)
 	}
 	h.WaitInBackground()
-	found, err := kept.Find(t.Context(), store.Key{ID: "s"}, []string{fact(0, 0)})
-	if err != nil || len(found.Has) != 1 || len(found.Has[0]) != 1 {
-		t.Errorf("%d parts, %v, %v", len(found.Parts), found.Has, err)
+	words, err := search.Query{Words: fact(0, 0)}.Parse()
+	must(t, err, nil)
+	parts, err := kept.Find(t.Context(), store.Key{ID: "s"}, words.Pieces())
+	must(t, err, nil)
+	index, ok := words.NewIndex(parts)
+	if !ok || len(words.Rank([]search.Index{index}, false)) != 1 {
+		t.Errorf("%d parts, %v", len(parts), ok)
 	}
 }

@@ -2,6 +2,9 @@ package search
 
 import (
 	"encoding/binary"
+	"hash/fnv"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -10,9 +13,29 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// form is the first byte of an index's data. It changes with what passages or terms are: an index of another form is
-// built again.
-const form = 1
+// A part of an index has a piece that says where its passages are, and for each group of terms one that says which
+// passages have them: a search reads the groups of its terms.
+const (
+	// form is the first byte of the first piece. It changes with what passages, terms or groups are: an index of another
+	// form is built again.
+	form   = 2
+	places = 0  // the number of the first piece
+	groups = 64 // the others have 1 to 64
+)
+
+// hashed is what an index has of a term. If two terms of a session share one, which is unlikely, a passage with either
+// ranks as if it had both.
+type hashed struct {
+	group uint8
+	term  uint32
+}
+
+func hash(term string) hashed {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, term) // never fails
+	sum := h.Sum64()
+	return hashed{1 + uint8(sum%groups), uint32(sum >> 32)}
+}
 
 // Spot is where a passage is: in an entry of a record of the log, in a block of it.
 type Spot struct {
@@ -34,10 +57,19 @@ type Indexer struct {
 	exchange marks.Exchange
 	ai       bool
 	state
-	last    uint64 // record
-	data    []byte
-	terms   [][]string
-	counted map[string]bool
+	last     uint64 // record
+	places   []byte
+	passages int
+	// In the order in which they came first.
+	terms []*posting
+	known map[hashed]*posting
+}
+
+// posting has the passages of a part that have a term: for each, how many come between the one before and it.
+type posting struct {
+	hashed
+	next   int // behind the last one
+	passed []byte
 }
 
 // state is what the next part of an index continues.
@@ -46,12 +78,18 @@ type state struct {
 	exchange uint64
 }
 
-// NewIndexer returns one for the entries behind the part with the data before, nil for the first part. It must be given
-// the entries of the records from From on again, with Again.
-func NewIndexer(t *tools.Taxonomy, skip func(tool string) bool, before []byte) *Indexer {
-	x := &Indexer{tools: t, skip: skip, counted: map[string]bool{}}
-	x.state, _, _ = header(before)
-	return x
+// NewIndexer returns one for the entries behind a part, the zero Part for the first ones. ok is false if the part has
+// another form: the index must be made again, and the indexer begins with the first entries. It must be given the
+// entries of the records from From on again, with Again.
+func NewIndexer(t *tools.Taxonomy, skip func(tool string) bool, behind store.Part) (_ *Indexer, ok bool) {
+	x := &Indexer{tools: t, skip: skip, known: map[hashed]*posting{}}
+	if behind.Until == 0 {
+		return x, true
+	}
+	if s, _, known := header(behind.Pieces[places]); known {
+		x.state, ok = s, true
+	}
+	return x, ok
 }
 
 // From is the record to begin at.
@@ -108,9 +146,7 @@ func (x *Indexer) Add(record uint64, index int, c *content.Content) {
 		blocks = binary.AppendUvarint(blocks, uint64(i))
 		blocks = binary.AppendUvarint(blocks, uint64(len(spans)))
 		for _, at := range spans {
-			found := x.distinct(head, text[at.from:at.to])
-			x.terms = append(x.terms, found)
-			blocks = binary.AppendUvarint(blocks, uint64(len(found)))
+			blocks = binary.AppendUvarint(blocks, uint64(x.passage(head, text[at.from:at.to])))
 		}
 		n++
 	}
@@ -118,9 +154,9 @@ func (x *Indexer) Add(record uint64, index int, c *content.Content) {
 		return
 	}
 	for _, v := range [...]uint64{record - x.last, uint64(index), uint64(x.turn), record - x.state.exchange, n} {
-		x.data = binary.AppendUvarint(x.data, v)
+		x.places = binary.AppendUvarint(x.places, v)
 	}
-	x.data = append(x.data, blocks...)
+	x.places = append(x.places, blocks...)
 	x.last = record
 }
 
@@ -130,30 +166,46 @@ func Argument(t *tools.Taxonomy, call content.ToolCall) string {
 	return cut(line, 200)
 }
 
-func (x *Indexer) distinct(texts ...string) (found []string) {
-	clear(x.counted)
+// passage adds the next passage, and returns how many terms it has.
+func (x *Indexer) passage(texts ...string) (n int) {
 	for _, text := range texts {
 		for t := range terms(text) {
-			if !x.counted[t.text] {
-				x.counted[t.text] = true
-				found = append(found, t.text)
+			h := hash(t.text)
+			p := x.known[h]
+			switch {
+			case p == nil:
+				p = &posting{hashed: h}
+				x.known[h] = p
+				x.terms = append(x.terms, p)
+			case p.next > x.passages:
+				continue
 			}
+			p.passed = binary.AppendUvarint(p.passed, uint64(x.passages-p.next))
+			p.next = x.passages + 1
+			n++
 		}
 	}
-	return found
+	x.passages++
+	return n
 }
 
-// Size is about how many passages there are so far.
-func (x *Indexer) Size() int { return len(x.terms) }
+// Passages is how many there are since the last part.
+func (x *Indexer) Passages() int { return x.passages }
 
-// Part returns what was made since the last call: the data that says where passages are, and the terms of each.
-func (x *Indexer) Part() (data []byte, terms [][]string) {
-	data = []byte{form}
-	data = binary.AppendUvarint(data, uint64(x.turn))
-	data = binary.AppendUvarint(data, x.state.exchange)
-	data, terms = append(data, x.data...), x.terms
-	x.data, x.terms, x.last = nil, nil, 0
-	return data, terms
+// Part returns the pieces of what was added since the last call.
+func (x *Indexer) Part() (pieces map[int][]byte) {
+	at := []byte{form}
+	at = binary.AppendUvarint(at, uint64(x.turn))
+	at = binary.AppendUvarint(at, x.state.exchange)
+	pieces = map[int][]byte{places: append(at, x.places...)}
+	for _, p := range x.terms {
+		piece := binary.LittleEndian.AppendUint32(pieces[int(p.group)], p.term)
+		piece = binary.AppendUvarint(piece, uint64(len(p.passed)))
+		pieces[int(p.group)] = append(piece, p.passed...)
+	}
+	x.places, x.passages, x.terms, x.last = nil, 0, nil, 0
+	clear(x.known)
+	return pieces
 }
 
 // header reads the beginning of a part's data. ok is false for a part of another form.
@@ -171,6 +223,19 @@ type reader struct {
 	bad  bool
 }
 
+// entry reads an entry of a group of terms.
+func (r *reader) entry() (term uint32, passed reader) {
+	if len(r.data) >= 4 {
+		term, r.data = binary.LittleEndian.Uint32(r.data), r.data[4:]
+		if n := r.next(); n <= uint64(len(r.data)) {
+			passed.data, r.data = r.data[:n], r.data[n:]
+			return term, passed
+		}
+	}
+	r.data, r.bad = nil, true
+	return term, passed
+}
+
 func (r *reader) next() uint64 {
 	v, n := binary.Uvarint(r.data)
 	if n <= 0 {
@@ -181,38 +246,59 @@ func (r *reader) next() uint64 {
 	return v
 }
 
-// Index is what a store has of one session: where its passages are, and for each term of a query the numbers of those
-// that have it, in ascending order.
+// Index is what a search knows of one session: where its passages are, and for each term of a query the numbers of
+// those that have it, in ascending order.
 type Index struct {
 	Spots []Spot
 	has   [][]uint32
 }
 
-// NewIndex reads what a store has. ok is false if it was made in another form, or is damaged: it must be made again.
-func NewIndex(found store.Index) (x Index, ok bool) {
-	if len(found.Parts) == 0 {
-		return Index{has: make([][]uint32, len(found.Has))}, true
+// NewIndex reads what a store has, with the pieces that a query needs. ok is false if it was made in another form, or is
+// damaged: it must be made again.
+func (p Parsed) NewIndex(parts []store.Part) (x Index, ok bool) {
+	x.has = make([][]uint32, len(p.Terms))
+	asked := map[uint8]map[uint32]int{}
+	for i, t := range p.Terms {
+		h := hash(t)
+		if asked[h.group] == nil {
+			asked[h.group] = map[uint32]int{}
+		}
+		asked[h.group][h.term] = i
 	}
-	first := found.Parts[0].First
-	for _, p := range found.Parts {
-		if p.First-first != len(x.Spots) {
+	for _, part := range parts {
+		first := len(x.Spots)
+		if x.Spots, ok = spots(part.Pieces[places], x.Spots); !ok {
 			return x, false
 		}
-		if x.Spots, ok = spots(p.Data, x.Spots); !ok {
-			return x, false
-		}
-	}
-	for _, list := range found.Has {
-		numbers := make([]uint32, 0, len(list))
-		for _, n := range list {
-			// What is indexed meanwhile may have others.
-			if at := int(n) - first; at >= 0 && at < len(x.Spots) {
-				numbers = append(numbers, uint32(at))
+		for group, terms := range asked {
+			for r := (reader{data: part.Pieces[int(group)]}); len(r.data) > 0; {
+				term, passed := r.entry()
+				if r.bad {
+					return x, false
+				}
+				i, ok := terms[term]
+				if !ok {
+					continue
+				}
+				for n := uint64(first); len(passed.data) > 0; n++ {
+					if n += passed.next(); passed.bad || n >= uint64(len(x.Spots)) {
+						return x, false
+					}
+					x.has[i] = append(x.has[i], uint32(n))
+				}
 			}
 		}
-		x.has = append(x.has, numbers)
 	}
 	return x, true
+}
+
+// Pieces are the numbers of the pieces of an index that a search reads, in ascending order.
+func (p Parsed) Pieces() (numbers []int) {
+	for _, t := range p.Terms {
+		numbers = append(numbers, int(hash(t).group))
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
 }
 
 // spots reads where the passages of a part are, in their order. ok is false if the part is of another form.

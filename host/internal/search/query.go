@@ -37,7 +37,7 @@ type Query struct {
 
 // Parsed is a query in terms.
 type Parsed struct {
-	// Terms are all of them, each once: what a store is asked for.
+	// Terms are all of them, each once.
 	Terms []string
 	limit int
 	// tokens bounds what is found.

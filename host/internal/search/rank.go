@@ -53,8 +53,9 @@ func (p Parsed) Rank(indexes []Index, within bool) []Hit {
 			}
 		}
 	}
-	// Stable: of one session, the newest comes first.
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), a.Session-b.Session, b.Number-a.Number)
+	})
 	return hits
 }
 

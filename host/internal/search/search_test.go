@@ -2,10 +2,12 @@ package search
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/marks"
 )
@@ -121,6 +123,85 @@ func TestLines(t *testing.T) {
 	for want, at := range map[string][2]int{"one\ntwo\n": {1, 2}, "two\nlast": {20, 99}, "": {5, 4}, "one\n": {-3, 1}} {
 		if p := Lines(text, at[0], at[1]); p.Text != want {
 			t.Errorf("lines %v are %q, want %q", at, p.Text, want)
+		}
+	}
+}
+
+// indexed makes an index of texts, three to a part.
+func indexed(texts []string) (parts []store.Part) {
+	x := &Indexer{}
+	for i := 0; i < len(texts); i += 3 {
+		x, _ = NewIndexer(nil, func(string) bool { return false }, store.Part{})
+		for j, text := range texts[i:min(i+3, len(texts))] {
+			x.Add(uint64(i+j+1), 0, &content.Content{Blocks: []content.Block{content.Text{Text: text}}})
+		}
+		parts = append(parts, store.Part{Until: uint64(i + 3), Pieces: x.Part()})
+	}
+	return parts
+}
+
+// A term is found in the passages that have it, and only in those, over all parts.
+func TestAnIndexHasTheTermsOfEachPassage(t *testing.T) {
+	var texts, words []string
+	for n := range 50 {
+		texts = append(texts, fmt.Sprintf("all of %d and_%d getBy%d", n, n%7, n%3))
+		words = append(words, fmt.Sprintf("%d and_%d getBy%d", n, n, n))
+	}
+	parts := indexed(texts)
+	for _, query := range append(words, "all of", "nothing") {
+		p, err := Query{Words: query}.Parse()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var some []store.Part // a store returns no more
+		for _, part := range parts {
+			some = append(some, part.With(p.Pieces()))
+		}
+		x, ok := p.NewIndex(some)
+		if !ok || len(x.Spots) != len(texts) {
+			t.Fatalf("%s: %d passages, %v", query, len(x.Spots), ok)
+		}
+		for i, term := range p.Terms {
+			var want []uint32
+			for n, text := range texts {
+				if slices.Contains(all(text), term) {
+					want = append(want, uint32(n))
+				}
+			}
+			if !slices.Equal(x.has[i], want) {
+				t.Errorf("%s: passages %v, want %v", term, x.has[i], want)
+			}
+		}
+	}
+}
+
+// Whatever becomes of an index's bytes, reading it ends, and it names no passage that is not there.
+func TestADamagedIndex(t *testing.T) {
+	p, err := Query{Words: "all of getBy1 3"}.Parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number := range groups + 1 {
+		for at := 0; ; at++ {
+			part := indexed([]string{"all of 1", "all getBy1", "of 3"})[0]
+			damaged := part.Pieces[number]
+			if at >= len(damaged) {
+				break
+			}
+			for _, c := range []byte{0, 1, 0x7f, 0x80, 0xff} {
+				damaged[at] = c
+				part.Pieces[number] = damaged[:len(damaged):len(damaged)]
+				x, _ := p.NewIndex([]store.Part{part})
+				for _, list := range x.has {
+					for _, n := range list {
+						if int(n) >= len(x.Spots) {
+							t.Fatalf("byte %d of piece %d is %d: passage %d of %d", at, number, c, n, len(x.Spots))
+						}
+					}
+				}
+				part.Pieces[number] = damaged[:at]
+				p.NewIndex([]store.Part{part})
+			}
 		}
 	}
 }

@@ -16,8 +16,10 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/store/postgres"
 	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
 	"github.com/thresh-dev/thresh/host/outcome"
+	cluster "github.com/thresh-dev/thresh/internal/testkit/postgres"
 	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -227,6 +229,9 @@ func TestASearchFindsWhatWasRemovedFromThisSessionAlone(t *testing.T) {
 		"memory": func(context.Context) (store.Store, error) { return store.NewMemory(), nil },
 		"sqlite": func(ctx context.Context) (store.Store, error) {
 			return sqlite.Open(ctx, filepath.Join(t.TempDir(), "s.db"))
+		},
+		"postgres": func(ctx context.Context) (store.Store, error) {
+			return postgres.Open(ctx, cluster.Shared(t).Database())
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

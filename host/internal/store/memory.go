@@ -39,7 +39,7 @@ type session struct {
 	refers  map[Hash]struct{}
 	holder  string
 	until   time.Time
-	index   *memoryIndex
+	index   []Part
 }
 
 // content is a large value, with the number of sessions that refer to it.
@@ -112,7 +112,6 @@ func (m *Memory) Create(ctx context.Context, key Key, origin Origin) (Head, erro
 	s := &session{
 		head:   Head{Key: key, Fence: NewFence(), Origin: origin, Created: now, Used: now},
 		refers: map[Hash]struct{}{},
-		index:  &memoryIndex{},
 	}
 	m.sessions[key] = s
 	return s.head, nil

@@ -3,73 +3,64 @@ package store
 import (
 	"context"
 	"slices"
-	"strings"
-	"sync"
 )
-
-// memoryIndex is the index of one session. It has a lock of its own: adding to it takes longer than all else.
-type memoryIndex struct {
-	mu    sync.RWMutex
-	parts []Part
-	next  int // the number of the next passage
-	has   map[string][]uint32
-	bytes int64
-}
 
 func (m *Memory) Index(ctx context.Context, key Key, part Part) (bool, error) {
 	s, err := m.find(ctx, key)
 	if err != nil {
 		return false, err
 	}
-	x := s.index
-	m.mu.Unlock()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if part.First, err = part.Next(x.next); err != nil {
-		return false, err
-	}
-	switch {
-	case part.After == 0:
-		x.parts, x.has, x.bytes = nil, map[string][]uint32{}, 0
-	case len(x.parts) == 0 || x.parts[len(x.parts)-1].Until != part.After:
+	defer m.mu.Unlock()
+	if part.After == 0 {
+		s.index = nil
+	} else if len(s.index) == 0 || s.index[len(s.index)-1].Until != part.After {
 		return false, nil
 	}
-	for i, terms := range part.Passages {
-		for _, t := range terms {
-			list, known := x.has[t]
-			if !known {
-				t = strings.Clone(t) // not a part of the text that it was found in
-				x.bytes += int64(len(t))
-			}
-			x.has[t] = append(list, uint32(part.First+i))
-			x.bytes += 4
-		}
-	}
-	x.next += len(part.Passages)
-	x.bytes += int64(len(part.Data))
-	part.Passages = nil
-	x.parts = append(x.parts, part)
+	s.index = append(s.index, part)
 	return true, nil
 }
 
-func (m *Memory) Find(ctx context.Context, key Key, terms []string) (found Index, err error) {
+func (m *Memory) Find(ctx context.Context, key Key, pieces []int) ([]Part, error) {
 	s, err := m.find(ctx, key)
 	if err != nil {
-		return found, err
+		return nil, err
 	}
-	x := s.index
+	all := s.index // only appended to, or replaced
 	m.mu.Unlock()
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	found.Parts = slices.Clone(x.parts)
-	for _, t := range terms {
-		found.Has = append(found.Has, slices.Clip(x.has[t])) // only appended to
+	found := make([]Part, len(all))
+	for i, p := range all {
+		found[i] = p.With(pieces)
 	}
 	return found, nil
 }
 
-func (x *memoryIndex) size() int64 {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.bytes
+func (m *Memory) Last(ctx context.Context, key Key) (last Part, err error) {
+	s, err := m.find(ctx, key)
+	if err != nil {
+		return last, err
+	}
+	defer m.mu.Unlock()
+	if n := len(s.index); n > 0 {
+		last = s.index[n-1].With(nil)
+	}
+	return last, nil
+}
+
+// With returns the part with its piece 0 and those of these numbers, of those it has.
+func (p Part) With(pieces []int) Part {
+	chosen := make(map[int][]byte, len(pieces)+1)
+	for _, number := range append(slices.Clip(pieces), 0) {
+		if data, ok := p.Pieces[number]; ok {
+			chosen[number] = data
+		}
+	}
+	p.Pieces = chosen
+	return p
+}
+
+func (p Part) size() (bytes int64) {
+	for _, data := range p.Pieces {
+		bytes += int64(len(data))
+	}
+	return bytes
 }

@@ -142,7 +142,9 @@ func (m *Memory) Size(ctx context.Context) (size Size, err error) {
 		for _, r := range s.records {
 			size.Bytes += int64(r.size())
 		}
-		size.Bytes += s.index.size()
+		for _, p := range s.index {
+			size.Bytes += p.size()
+		}
 	}
 	for _, owned := range m.contents {
 		for _, c := range owned {

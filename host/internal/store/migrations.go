@@ -16,7 +16,7 @@ type Migration struct {
 
 // unreleased is the last version of a schema before the first release. The first step leads past it, so a store from
 // before is told from ours.
-const unreleased = 4
+const unreleased = 5
 
 // Migrations reads the steps of a schema: files named migrations/0001_what.sql, 0002_what.sql and so on. A released
 // file is never changed, because there are stores that were made with it.

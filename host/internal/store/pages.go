@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -128,6 +129,20 @@ func Blob(data []byte) []byte {
 		return []byte{}
 	}
 	return data
+}
+
+// Parts are made of pieces that come ordered by their number and the Until of their part.
+type Parts []Part
+
+func (p *Parts) Add(number int, until uint64, data []byte) {
+	if number == 0 {
+		*p = append(*p, Part{Until: until, Pieces: map[int][]byte{0: data}})
+		return
+	}
+	at, ok := slices.BinarySearchFunc(*p, until, func(p Part, until uint64) int { return cmp.Compare(p.Until, until) })
+	if ok {
+		(*p)[at].Pieces[number] = data
+	}
 }
 
 // DeleteEach deletes sessions that were unused when the list of them was made, and returns how many. Those that were

@@ -72,49 +72,27 @@ type Sessions interface {
 	Expire(ctx context.Context, unused time.Duration) (int, error)
 }
 
-// Searches is the part of a [Store] that finds passages of a session by their terms. What passages and terms are,
-// package search knows: to a store a passage is a number, and a term is a text of lower-case letters and digits.
+// Searches is the part of a [Store] that keeps the indexes of sessions, which package search makes and reads. An index is
+// in parts, one behind the other, and a part in numbered pieces. To a store they are opaque bytes.
 type Searches interface {
 	// Index adds a part at the end of a session's index, all or nothing; a part after 0 replaces the index. It reports
 	// false, and writes nothing, if the index ends elsewhere: another host was faster. The error is [ErrNotFound] if the
 	// session is gone. A session's index is deleted with it.
 	Index(ctx context.Context, key Key, part Part) (bool, error)
-	// Find returns the index of a session, and which of its passages have each of the terms, by their numbers, in
-	// ascending order. Parts and passages that are indexed meanwhile may be missing in either.
-	Find(ctx context.Context, key Key, terms []string) (Index, error)
+	// Find returns the parts of a session's index, without After, with their pieces 0 and those of these numbers, as of
+	// one moment. The bytes must not be changed.
+	Find(ctx context.Context, key Key, pieces []int) ([]Part, error)
+	// Last returns the last of what Find returns, with piece 0 alone; the zero Part if there is none.
+	Last(ctx context.Context, key Key) (Part, error)
 }
 
 // Part is what an index has of a run of a session's log.
 type Part struct {
-	// After and Until say what of the log it is about, in a measure that only the writer knows and that grows. After is
-	// the Until of the part before it.
+	// After and Until say what of the log it is about, in a measure that only the writer knows and that grows from 0.
+	// After is the Until of the part before it.
 	After, Until uint64
-	// First is the number of its first passage, which the store gives: numbers go on from part to part, and after an
-	// index was replaced.
-	First int
-	// Data says where the passages are; opaque to the store.
-	Data []byte
-	// Passages are the terms of each, without repetitions. [Searches.Find] returns none.
-	Passages [][]string
-}
-
-// MaxPassages is how many passages may be given numbers in a session. It is more than 2,000 M tokens have.
-const MaxPassages = 1 << 24
-
-// Next returns the number of the first passage of a part that comes behind parts with so many, or an error if there is
-// no room for it.
-func (p Part) Next(behind int) (int, error) {
-	if behind+len(p.Passages) > MaxPassages {
-		return 0, fmt.Errorf("the session has more than %d passages: it cannot be indexed", MaxPassages)
-	}
-	return behind, nil
-}
-
-// Index is what a store knows for a search.
-type Index struct {
-	Parts []Part
-	// Has has the passages with each of the terms.
-	Has [][]uint32
+	// Pieces are those it has, by number, from 0 to 32,767. Each part has piece 0.
+	Pieces map[int][]byte
 }
 
 // Accesses is the part of a [Store] that keeps access tokens, so all hosts of a store accept the same ones.

@@ -18,26 +18,18 @@ type wayBack struct {
 	taxonomy *tools.Taxonomy
 	make     sync.Once
 	part     store.Part
-	has      map[string][]uint32 // the passages with a term
-	known    map[identity]bool   // the entries as they were recorded
+	known    map[identity]bool // the entries as they were recorded
 }
 
 func (w *wayBack) index(entries []content.Content) {
 	w.make.Do(func() {
-		x := search.NewIndexer(w.taxonomy, tools.Recalls, nil)
+		x, _ := search.NewIndexer(w.taxonomy, tools.Recalls, store.Part{})
 		w.known = make(map[identity]bool, len(entries))
 		for i := range entries {
 			x.Add(uint64(i+1), 0, &entries[i])
 			w.known[identify(entries[i])] = true
 		}
-		var terms [][]string
-		w.part.Data, terms = x.Part()
-		w.has = map[string][]uint32{}
-		for n, list := range terms {
-			for _, t := range list {
-				w.has[t] = append(w.has[t], uint32(n))
-			}
-		}
+		w.part.Pieces = x.Part()
 	})
 }
 
@@ -69,11 +61,7 @@ func (w *wayBack) search(parameters json.RawMessage, entries []content.Content, 
 	if err != nil { // a call without a word
 		return nil
 	}
-	of := store.Index{Parts: []store.Part{w.part}}
-	for _, t := range q.Terms {
-		of.Has = append(of.Has, w.has[t])
-	}
-	index, _ := search.NewIndex(of) // it was made here
+	index, _ := q.NewIndex([]store.Part{w.part}) // it was made here
 	most, _ := q.Limits()
 	for _, h := range q.Rank([]search.Index{index}, false) {
 		at := index.Spots[h.Number]

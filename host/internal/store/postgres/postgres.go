@@ -50,7 +50,7 @@ func (s *Store) Close() error {
 // for the planner, which otherwise takes a new table for empty.
 func (s *Store) Vacuum(ctx context.Context) error {
 	return s.try(ctx, func(ctx context.Context, _ bool) error {
-		_, err := s.pool.Exec(ctx, "VACUUM (ANALYZE) thresh_session, thresh_record, thresh_refer, thresh_content, thresh_passage, thresh_part")
+		_, err := s.pool.Exec(ctx, "VACUUM (ANALYZE) thresh_session, thresh_record, thresh_refer, thresh_content, thresh_piece")
 		return err
 	})
 }
@@ -87,7 +87,7 @@ func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		return s.pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(revision), 0)::bigint,
 			(SELECT sum(pg_total_relation_size(t::regclass))::bigint FROM unnest(ARRAY['thresh_session',
-				'thresh_record', 'thresh_content', 'thresh_refer', 'thresh_passage', 'thresh_part', 'thresh_access', 'thresh_account',
+				'thresh_record', 'thresh_content', 'thresh_refer', 'thresh_piece', 'thresh_access', 'thresh_account',
 				'thresh_secret']) AS t)
 			FROM thresh_session`).Scan(&size.Sessions, &size.Records, &size.Bytes)
 	})

@@ -198,8 +198,7 @@ func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time)
 			statement *sql.Stmt
 			args      []any
 		}{
-			{st.deleteTerms, rows(id)},
-			{st.deleteParts, []any{id}},
+			{st.deletePieces, []any{id}},
 			{st.deleteRecords, []any{id}},
 			{st.deleteRefers, []any{id}},
 			{st.deleteContents, []any{contents}},

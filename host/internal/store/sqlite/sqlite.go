@@ -81,11 +81,10 @@ func (s *Store) Watch(ctx context.Context, changed func(store.Notice)) error {
 }
 
 // Vacuum implements [store.Store]. It rewrites the file, which temporarily takes as much space again. It runs in the
-// writer, as no transaction may be open; all writing calls wait meanwhile. The terms of deleted sessions are in the file
-// until they are merged with others.
+// writer, as no transaction may be open; all writing calls wait meanwhile.
 func (s *Store) Vacuum(ctx context.Context) error {
 	return s.outside(ctx, func(c *sql.Conn) error {
-		for _, statement := range []string{"INSERT INTO term (term) VALUES ('optimize')", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+		for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
 			if _, err := c.ExecContext(ctx, statement); err != nil {
 				return err
 			}

@@ -36,9 +36,8 @@ type statements struct {
 	deleteRecords, referred      *sql.Stmt
 	deleteRefers, deleteContents *sql.Stmt
 	deleteSession                *sql.Stmt
-	deleteTerms, deleteParts     *sql.Stmt
-	sameSession, lastPart        *sql.Stmt
-	part, terms                  *sql.Stmt
+	deletePieces                 *sql.Stmt
+	sameSession, indexed, piece  *sql.Stmt
 	// Each is one statement, so no other process can come between.
 	createAccess, changeAccess, revoke, account, secret *sql.Stmt
 }
@@ -111,13 +110,10 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 			AND NOT EXISTS (SELECT 1 FROM refer WHERE refer.content = content.id)`,
 		&st.deleteSession: "DELETE FROM session WHERE id = ?1",
 
-		&st.deleteTerms: "DELETE FROM term WHERE rowid BETWEEN ?1 AND ?2",
-		&st.deleteParts: "DELETE FROM part WHERE session = ?1",
-		&st.sameSession: "SELECT count(*) FROM session WHERE id = ?1",
-		&st.lastPart:    "SELECT until, first + passages FROM part WHERE session = ?1 ORDER BY until DESC LIMIT 1",
-		&st.part: `INSERT INTO part (session, first, passages, after, until, data)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6)`,
-		&st.terms: "INSERT INTO term (rowid, terms) VALUES (?1, ?2)",
+		&st.deletePieces: "DELETE FROM piece WHERE session = ?1",
+		&st.sameSession:  "SELECT count(*) FROM session WHERE id = ?1",
+		&st.indexed:      "SELECT coalesce(max(until), 0) FROM piece WHERE session = ?1 AND number = 0",
+		&st.piece:        "INSERT INTO piece (session, number, until, data) VALUES (?1, ?2, ?3, ?4)",
 
 		// A revoked token is replaced, a valid one is not.
 		&st.createAccess: `INSERT INTO access (name, hash, created, revoked, limits) VALUES (?1, ?2, ?3, 0, ?4)
@@ -137,7 +133,7 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 
 // queries are the readers' statements, on any connection of the pool.
 type queries struct {
-	head, exists, records, chosen, content, list, unused, accesses, accounts, usage, parts, having *sql.Stmt
+	head, exists, records, chosen, content, list, unused, accesses, accounts, usage, pieces, last *sql.Stmt
 }
 
 func (q *queries) prepare(ctx context.Context, read *sql.DB) error {
@@ -157,10 +153,10 @@ func (q *queries) prepare(ctx context.Context, read *sql.DB) error {
 		&q.accesses: "SELECT name, hash, created, revoked, limits FROM access ORDER BY name",
 		&q.accounts: `SELECT name, day, spent, saved, requests, whole, sent FROM account WHERE day >= ?1
 			ORDER BY day, name`,
-		&q.parts: "SELECT first, after, until, data FROM part WHERE session = ?1 ORDER BY until",
-		// One row, because reading a row takes longer than finding it.
-		&q.having: "SELECT json_group_array(rowid & 0xffffff) FROM term WHERE term MATCH ?1",
-		&q.usage:  "SELECT count(*), coalesce(sum(bytes), 0) FROM session WHERE owner = ?1",
+		&q.pieces: `SELECT number, until, data FROM piece WHERE session = ?1
+			AND number IN (SELECT value FROM json_each(?2)) ORDER BY number, until`,
+		&q.last:  "SELECT until, data FROM piece WHERE session = ?1 AND number = 0 ORDER BY until DESC LIMIT 1",
+		&q.usage: "SELECT count(*), coalesce(sum(bytes), 0) FROM session WHERE owner = ?1",
 	})
 	return err // the pool closes its statements itself
 }

@@ -2,7 +2,7 @@ package storetest
 
 import (
 	"fmt"
-	"reflect"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -11,19 +11,21 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// index adds a part with passages of these words, which must succeed.
-func index(t *testing.T, s store.Store, key store.Key, after, until uint64, passages ...string) {
+// index adds a part with pieces of these texts, by their numbers, which must succeed.
+func index(t *testing.T, s store.Store, key store.Key, after, until uint64, pieces ...string) {
 	t.Helper()
-	if !indexes(t, s, key, after, until, passages...) {
+	if !indexes(t, s, key, after, until, pieces...) {
 		t.Fatalf("a part after %d was refused", after)
 	}
 }
 
-func indexes(t *testing.T, s store.Store, key store.Key, after, until uint64, passages ...string) bool {
+func indexes(t *testing.T, s store.Store, key store.Key, after, until uint64, pieces ...string) bool {
 	t.Helper()
-	part := store.Part{After: after, Until: until, Data: fmt.Appendf(nil, "until %d", until)}
-	for _, p := range passages {
-		part.Passages = append(part.Passages, strings.Fields(p))
+	part := store.Part{After: after, Until: until, Pieces: map[int][]byte{}}
+	for number, text := range pieces {
+		if text != "-" {
+			part.Pieces[number] = []byte(text)
+		}
 	}
 	ok, err := s.Index(t.Context(), key, part)
 	if err != nil {
@@ -32,55 +34,56 @@ func indexes(t *testing.T, s store.Store, key store.Key, after, until uint64, pa
 	return ok
 }
 
-// has returns which passages have each of the words, counted from the first one of the index, and where parts end.
-func has(t *testing.T, s store.Store, key store.Key, words ...string) (found [][]int, ends []uint64) {
+// wantFound tests what is found: for each part its end and its pieces, such as "7: 0=a 2=b".
+func wantFound(t *testing.T, s store.Store, key store.Key, pieces []int, want ...string) {
 	t.Helper()
-	got, err := s.Find(t.Context(), key, words)
+	parts, err := s.Find(t.Context(), key, pieces)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range got.Parts {
-		if string(p.Data) != fmt.Sprintf("until %d", p.Until) {
-			t.Errorf("a part until %d says %q", p.Until, p.Data)
+	told := func(p store.Part) string {
+		text := fmt.Sprintf("%d:", p.Until)
+		for _, number := range slices.Sorted(maps.Keys(p.Pieces)) {
+			text += fmt.Sprintf(" %d=%s", number, p.Pieces[number])
 		}
-		ends = append(ends, p.Until)
+		return text
 	}
-	for _, list := range got.Has {
-		numbers := []int{}
-		for _, n := range list {
-			numbers = append(numbers, int(n)-got.Parts[0].First)
+	var got []string
+	for _, p := range parts {
+		got = append(got, told(p))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("pieces %v are %q, want %q", pieces, got, want)
+	}
+	last, err := s.Last(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(parts); n == 0 {
+		if last.Until != 0 || len(last.Pieces) > 0 {
+			t.Errorf("the last part of none is %s", told(last))
 		}
-		found = append(found, numbers)
+	} else if got, want := told(last), told(parts[n-1].With(nil)); got != want {
+		t.Errorf("the last part is %s, want %s", got, want)
 	}
-	return found, ends
 }
 
-func wantHas(t *testing.T, s store.Store, key store.Key, words string, want ...[]int) {
-	t.Helper()
-	if got, _ := has(t, s, key, strings.Fields(words)...); !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: passages %v, want %v", words, got, want)
-	}
-}
-
-// indexed tests that terms are found as they are, in parts, at both hosts.
+// indexed tests that pieces are found as they are, in parts, at both hosts.
 func indexed(t *testing.T, a, b store.Store) {
 	create(t, a, local)
-	wantHas(t, b, local, "store", []int{})
-	long := strings.Repeat("é", 32)
-	index(t, a, local, 0, 7, "get user by id getuserbyid", "größe 日本 本語 ทด "+long, "select or not and near null")
-	index(t, b, local, 7, 9, "user", "0 42 id")
-	wantHas(t, a, local, "user id 日本 "+long+" or near 42 use selec", []int{0, 3}, []int{0, 4}, []int{1}, []int{1}, []int{2},
-		[]int{2}, []int{4}, []int{}, []int{})
-	if _, ends := has(t, b, local); !slices.Equal(ends, []uint64{7, 9}) {
-		t.Errorf("parts end at %d", ends)
-	}
-	// A part without passages moves the end.
-	index(t, a, local, 9, 12)
-	index(t, a, local, 12, 13, "late")
-	wantHas(t, b, local, "late", []int{5})
-	_, err := a.Find(t.Context(), store.Key{ID: "none"}, []string{"user"})
+	wantFound(t, b, local, []int{1})
+	long := strings.Repeat("\x00\xff é", 10_000)
+	index(t, a, local, 0, 7, "first", "one", "-", "", long)
+	index(t, b, local, 7, 1<<62, "second", "-", "two", "-", "four")
+	wantFound(t, a, local, nil, "7: 0=first", fmt.Sprint(1<<62, ": 0=second"))
+	wantFound(t, b, local, []int{1, 2, 3, 32767}, "7: 0=first 1=one 3=", fmt.Sprint(1<<62, ": 0=second 2=two"))
+	wantFound(t, a, local, []int{4}, "7: 0=first 4="+long, fmt.Sprint(1<<62, ": 0=second 4=four"))
+	none := store.Key{ID: "none"}
+	_, err := a.Find(t.Context(), none, []int{1})
 	wantError(t, err, store.ErrNotFound)
-	_, err = a.Index(t.Context(), store.Key{ID: "none"}, store.Part{Until: 1})
+	_, err = a.Last(t.Context(), none)
+	wantError(t, err, store.ErrNotFound)
+	_, err = a.Index(t.Context(), none, store.Part{Until: 1, Pieces: map[int][]byte{0: {1}}})
 	wantError(t, err, store.ErrNotFound)
 }
 
@@ -94,7 +97,7 @@ func overtaken(t *testing.T, a, b store.Store) {
 	if indexes(t, b, local, 3, 5, "twice") || indexes(t, b, local, 6, 7, "gap") {
 		t.Error("a part was added elsewhere than at the end")
 	}
-	wantHas(t, a, local, "early first twice gap", []int{}, []int{0}, []int{}, []int{})
+	wantFound(t, a, local, nil, "5: 0=first")
 	var wg sync.WaitGroup
 	added := make([]bool, 6)
 	for n := range added {
@@ -104,70 +107,57 @@ func overtaken(t *testing.T, a, b store.Store) {
 	if n := len(slices.DeleteFunc(added, func(ok bool) bool { return !ok })); n != 1 {
 		t.Errorf("%d of the same parts were added", n)
 	}
-	wantHas(t, b, local, "same", []int{1})
+	wantFound(t, b, local, nil, "5: 0=first", "8: 0=same")
 }
 
-// replaced tests that an index can be made again, by a program that has another idea of passages.
+// replaced tests that an index can be made again, by a program that has another idea of it.
 func replaced(t *testing.T, a, b store.Store) {
 	create(t, a, local)
-	index(t, a, local, 0, 5, "one two", "two")
-	index(t, b, local, 0, 4, "three")
-	index(t, a, local, 4, 6, "two")
-	wantHas(t, a, local, "one two three", []int{}, []int{1}, []int{0})
+	index(t, a, local, 0, 5, "one", "x", "y")
+	index(t, a, local, 5, 6, "two", "x")
+	index(t, b, local, 0, 4, "three", "-", "z")
+	index(t, a, local, 4, 6, "four")
+	wantFound(t, a, local, []int{1, 2}, "4: 0=three 2=z", "6: 0=four")
 }
 
-// apart tests that sessions share no passages, and that an index goes with its session, not with another's.
+// apart tests that sessions share nothing, and that an index goes with its session, not with another's.
 func apart(t *testing.T, a, b store.Store) {
 	keys := []store.Key{local, {ID: "s2"}, {Owner: "o", ID: "s"}}
+	of := func(key store.Key) string { return "of " + key.Owner + "/" + key.ID }
 	for _, key := range keys {
 		create(t, a, key)
-		index(t, a, key, 0, 1, "common", "of"+strings.Trim(key.Owner+key.ID, "/"))
+		index(t, a, key, 0, 1, of(key), of(key))
 	}
+	whole := func(key store.Key) string { return fmt.Sprintf("1: 0=%[1]s 1=%[1]s", of(key)) }
 	for _, key := range keys {
-		wantHas(t, b, key, "common ofs ofs2 ofos", []int{0}, one(key == keys[0]), one(key == keys[1]), one(key == keys[2]))
+		wantFound(t, b, key, []int{1}, whole(key))
 	}
 	if err := b.Delete(t.Context(), local); err != nil {
 		t.Fatal(err)
 	}
 	create(t, a, local)
-	wantHas(t, a, local, "common ofs", []int{}, []int{})
-	wantHas(t, a, keys[2], "common", []int{0})
+	wantFound(t, a, local, []int{1})
+	wantFound(t, a, keys[2], []int{1}, whole(keys[2]))
 	if err := a.Vacuum(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	wantHas(t, a, keys[1], "common ofs2", []int{0}, []int{1})
+	wantFound(t, a, keys[1], []int{1}, whole(keys[1]))
 	if err := a.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-func one(is bool) []int {
-	if is {
-		return []int{1}
-	}
-	return []int{}
-}
-
-// manyPassages tests an index of more parts and passages than are read or written at once.
-func manyPassages(t *testing.T, a, b store.Store) {
+// manyParts tests an index of more parts and pieces than are read or written at once.
+func manyParts(t *testing.T, a, b store.Store) {
 	create(t, a, local)
-	const parts, size = 20, 150
-	var all, thirds []int
-	for n := range parts * size {
-		if all = append(all, n); n%3 == 0 {
-			thirds = append(thirds, n)
+	var want []string
+	for part := range 200 {
+		pieces := make([]string, 100)
+		for i := range pieces {
+			pieces[i] = fmt.Sprint(part, "/", i)
 		}
+		index(t, a, local, uint64(part), uint64(part+1), pieces...)
+		want = append(want, fmt.Sprintf("%d: 0=%d/0 17=%[2]d/17 99=%[2]d/99", part+1, part))
 	}
-	for part := range parts {
-		passages := make([]string, size)
-		for i := range passages {
-			n := part*size + i
-			passages[i] = fmt.Sprintf("all n%d", n)
-			if n%3 == 0 {
-				passages[i] += " third"
-			}
-		}
-		index(t, a, local, uint64(part), uint64(part+1), passages...)
-	}
-	wantHas(t, b, local, "third n1234 all none", thirds, []int{1234}, all, []int{})
+	wantFound(t, b, local, []int{17, 99, 100}, want...)
 }

@@ -49,11 +49,11 @@ var behaviours = []struct {
 	{"ids have no control characters and at most 512 bytes", ids},
 	{"unused sessions expire", expired},
 	// search.go
-	{"passages are found by their terms", indexed},
+	{"an index is found as it was written", indexed},
 	{"a part of an index is added behind the one that its writer saw", overtaken},
 	{"an index can be made again", replaced},
 	{"sessions have indexes of their own, which go with them", apart},
-	{"an index has many parts and passages", manyPassages},
+	{"an index has many parts and pieces", manyParts},
 	// sessions.go again
 	{"access tokens are shared, revoked, and replaced after that", accesses},
 	{"what is used in a day is added up by all hosts", accounted},

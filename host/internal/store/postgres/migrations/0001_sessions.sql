@@ -51,26 +51,13 @@ CREATE TABLE thresh_refer (
 
 CREATE INDEX thresh_refer_content ON thresh_refer (owner, hash);
 
--- Which passages of sessions have a term. Each term begins with its session's id and "_", so that a search reads one
--- session. Texts are not here.
-CREATE TABLE thresh_passage (
+-- The parts of sessions' indexes, in pieces: see package search. A search reads a few pieces of all parts.
+CREATE TABLE thresh_piece (
 	session bigint   NOT NULL REFERENCES thresh_session ON DELETE CASCADE,
-	number  integer  NOT NULL,
-	terms   tsvector NOT NULL,
-	PRIMARY KEY (session, number)
-);
-
--- Without the list of pending entries, which every search would read.
-CREATE INDEX thresh_passage_terms ON thresh_passage USING gin (terms) WITH (fastupdate = off);
-
-CREATE TABLE thresh_part (
-	session  bigint  NOT NULL REFERENCES thresh_session ON DELETE CASCADE,
-	first    integer NOT NULL,
-	passages integer NOT NULL,
-	after    bigint  NOT NULL,
-	until    bigint  NOT NULL,
-	data     bytea   NOT NULL,
-	PRIMARY KEY (session, until)
+	until   bigint   NOT NULL,
+	number  smallint NOT NULL,
+	data    bytea    NOT NULL,
+	PRIMARY KEY (session, number, until)
 );
 
 CREATE TABLE thresh_access (

@@ -50,20 +50,14 @@ CREATE TABLE refer (
 
 CREATE INDEX refer_content ON refer (content);
 
--- Which passages of sessions have a term. Each term begins with its session's id in base 36 and "_", so that a search
--- reads one session; the number of a row is the session's id times 2^24 and the passage's number. Texts are not here.
-CREATE VIRTUAL TABLE term USING fts5 (
-	terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '_'"
-);
-
-CREATE TABLE part (
-	session  INTEGER NOT NULL REFERENCES session (id),
-	first    INTEGER NOT NULL,
-	passages INTEGER NOT NULL,
-	after    INTEGER NOT NULL,
-	until    INTEGER NOT NULL,
-	data     BLOB    NOT NULL,
-	PRIMARY KEY (session, until)
+-- The parts of sessions' indexes, in pieces: see package search. A search reads a few pieces of all parts, which are
+-- next to each other.
+CREATE TABLE piece (
+	session INTEGER NOT NULL REFERENCES session (id),
+	number  INTEGER NOT NULL,
+	until   INTEGER NOT NULL,
+	data    BLOB    NOT NULL,
+	PRIMARY KEY (session, number, until)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE access (
