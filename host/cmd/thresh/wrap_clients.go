@@ -73,8 +73,9 @@ type agentFile struct {
 	// none. Without content there is no file; an error keeps the agent from being started.
 	name string
 	text func(base, recall string, in place) ([]byte, error)
-	// The agent gets the file's path behind this argument, or in this variable.
+	// The agent gets the file's path behind this argument, or in this variable, behind what a variable that is a list has.
 	argument, variable string
+	list               bool
 }
 
 // variable is an environment variable that holds a base URL. path is what the agent expects in it: some add the version
@@ -136,7 +137,9 @@ var agents = []wrapping{
 			{name: "providers.json", text: clineSettings, variable: "CLINE_PROVIDER_SETTINGS_PATH"},
 			{name: "mcp.json", text: clineServers, variable: "CLINE_MCP_SETTINGS_PATH"},
 		}},
-	{command: "goose", how: "ANTHROPIC_HOST, OPENAI_HOST, GOOGLE_HOST", origins: gooseOrigins, unread: true, variablesFirst: true, variables: gooseVariables},
+	{command: "goose", how: "ANTHROPIC_HOST, OPENAI_HOST, GOOGLE_HOST", origins: gooseOrigins, unread: true,
+		variablesFirst: true, variables: gooseVariables,
+		files: []agentFile{{name: "goose.yaml", text: gooseServers, variable: "GOOSE_ADDITIONAL_CONFIG_FILES", list: true}}},
 }
 
 // anyAgent is for unknown commands: most programs read one of these.
@@ -193,6 +196,9 @@ func (w wrapping) start(command []string, at proxyAt, in place) (agent *exec.Cmd
 			case f.argument != "":
 				args = append([]string{f.argument, path}, args...)
 			default:
+				if own := in.getenv(f.variable); f.list && own != "" {
+					path = own + string(filepath.ListSeparator) + path
+				}
 				env = append(env, f.variable+"="+path)
 			}
 		}

@@ -44,6 +44,16 @@ func qwenServers(_, recall string, _ place) ([]byte, error) {
 	return fmt.Appendf(nil, `{"mcpServers":{"thresh":{"httpUrl":%q,"trust":true}}}`, recall), nil
 }
 
+// gooseServers goes before the user's file, which goose merges with it and alone writes to. It names the variable: goose
+// keeps the servers of a session for the day it is resumed, with another run's address.
+func gooseServers(_, recall string, _ place) ([]byte, error) {
+	if recall == "" {
+		return nil, nil
+	}
+	return fmt.Appendf(nil, `{"extensions":{"thresh":{"enabled":true,"type":"streamable_http","name":"thresh",`+
+		`"description":"Finds what was removed from the conversation","uri":"$%[1]s","env_keys":[%[1]q]}}}`, mcpURL), nil
+}
+
 // clineServers are the user's MCP servers for cline, and ours. Servers with a login are left out: cline would renew
 // their tokens in a temporary file, and the user's would be void.
 func clineServers(_, recall string, in place) ([]byte, error) {
