@@ -149,8 +149,10 @@ func decodeString(b []byte) (string, error) {
 	if !utf8.Valid(b) {
 		return "", fmt.Errorf("%w: a string is not UTF-8", ErrMalformed)
 	}
-	return unsafe.String(unsafe.SliceData(b), len(b)), nil
+	return view(b), nil
 }
+
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // decodeRaw returns b without spare capacity, so an append copies. Empty becomes nil: absent JSON is nil in package
 // content, which compares blocks by it.
@@ -249,16 +251,15 @@ func speaker(s string) content.Speaker {
 // walk, because extra fields may come before or after it.
 func decodeBlock(msg []byte, u unknown) (content.Block, error) {
 	var (
-		kind  protowire.Number
+		p     content.Parts
 		body  []byte
 		extra []content.Field
 	)
 	c := cursor{rest: msg}
 	for c.next() {
-		switch c.num {
-		case blockText, blockToolCall, blockToolResponse, blockMedia, blockThinking, blockCode, blockOpaque:
-			kind, body = c.num, c.message()
-		case blockExtra:
+		if k := content.KindNumbered(uint64(c.num)); k != nil {
+			p.Kind, body = k, c.message()
+		} else if c.num == blockExtra {
 			f, err := decodeField(c.message())
 			if err != nil {
 				return nil, err
@@ -269,42 +270,35 @@ func decodeBlock(msg []byte, u unknown) (content.Block, error) {
 	switch {
 	case c.err != nil:
 		return nil, c.err
-	case kind == 0 && u == carryUnknown:
+	case p.Kind == nil && u == carryUnknown:
 		return unknownBlock(msg), nil
-	case kind == 0:
+	case p.Kind == nil:
 		return nil, fmt.Errorf("%w: a block of no kind that this version knows", ErrMalformed)
-	case kind == blockOpaque:
-		return content.Opaque{JSON: decodeRaw(body)}, nil
+	case p.Type == "":
+		p.Values[0] = view(body)
+		return p.Block(), nil
 	}
-	v, err := decodeValues(kind, body)
-	if err != nil {
+	if err := decodeValues(&p, body); err != nil {
 		return nil, err
 	}
-	return newBlock(kind, v, content.FieldsOf(extra...)), nil
-}
-
-// rawField reports whether a field of a block's message is raw JSON: ToolCall.parameters and ToolResponse.result. All
-// others are strings. It must agree with blockValues.
-func rawField(kind, num protowire.Number) bool {
-	return num == 3 && (kind == blockToolCall || kind == blockToolResponse)
+	p.Extra = content.FieldsOf(extra...)
+	return p.Block(), nil
 }
 
 // decodeValues decodes a block's message into its fields by number. One walk serves all kinds: they hold nothing but
 // strings and raw JSON, numbered from 1 without gaps.
-func decodeValues(kind protowire.Number, msg []byte) (values, error) {
-	var v values
+func decodeValues(p *content.Parts, msg []byte) error {
 	c := cursor{rest: msg}
 	for c.next() {
-		if c.num > protowire.Number(len(v)) {
-			continue // a field from a newer peer
-		}
-		if rawField(kind, c.num) {
-			v[c.num-1].raw = c.raw()
-		} else {
-			v[c.num-1].str = c.str()
+		switch i := int(c.num) - 1; {
+		case i >= len(p.Fields): // a field from a newer peer
+		case p.Fields[i].JSON():
+			p.Values[i] = view(c.message())
+		default:
+			p.Values[i] = c.str()
 		}
 	}
-	return v, c.err
+	return c.err
 }
 
 // unknownBlock holds the block's bytes in base64, so two of them are equal only if their bytes are: answers refer to

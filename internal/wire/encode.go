@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -16,76 +15,31 @@ const (
 	contentExtra    = 4
 	contentNoBlocks = 5
 
-	blockText         = 1
-	blockToolCall     = 2
-	blockToolResponse = 3
-	blockMedia        = 4
-	blockThinking     = 5
-	blockCode         = 6
-	blockOpaque       = 7
-	blockExtra        = 15
+	blockExtra = 15
 )
-
-type value struct {
-	str string
-	raw json.RawMessage
-}
-
-// values are the fields of a block's message, numbered from 1; Media has the most, five. An array keeps encoding free
-// of allocations: it runs for every block of every call.
-type values [5]value
-
-func (e *encoder) fields(v *values) {
-	for i := range v {
-		e.str(protowire.Number(i+1), v[i].str)
-		e.raw(protowire.Number(i+1), v[i].raw)
-	}
-}
-
-// blockValues takes a block apart. kind is its field number in thresh.v1.Block, 0 if b cannot be sent. newBlock is its
-// inverse.
-//
-// A nil block is sent as the JSON null in an opaque block, which keeps positions the same on both sides.
-func blockValues(b content.Block) (kind protowire.Number, v values, extra content.Fields) {
-	switch b := b.(type) {
-	case content.Text:
-		return blockText, values{{str: b.Text}}, b.Extra
-	case content.ToolCall:
-		return blockToolCall, values{{str: b.ID}, {str: b.Name}, {raw: b.Parameters}}, b.Extra
-	case content.ToolResponse:
-		return blockToolResponse, values{{str: b.CallID}, {str: b.ToolName}, {raw: b.Result}, {str: b.Error}}, b.Extra
-	case content.Media:
-		return blockMedia, values{{str: b.MimeType}, {str: b.Data}, {str: b.Encoding}, {str: b.Caption},
-			{str: b.Filename}}, b.Extra
-	case content.Thinking:
-		return blockThinking, values{{str: b.Thought}, {str: b.Signature}}, b.Extra
-	case content.Code:
-		return blockCode, values{{str: b.Code}, {str: b.Language}}, b.Extra
-	case content.Opaque:
-		return blockOpaque, values{{raw: b.JSON}}, content.Fields{}
-	case nil:
-		return blockOpaque, values{{raw: json.RawMessage("null")}}, content.Fields{}
-	default:
-		return 0, values{}, content.Fields{}
-	}
-}
 
 // block writes the body of a thresh.v1.Block. Anything but the plain values of the model's seven kinds, for example a
 // pointer, is refused with [ErrBadContent].
 func (e *encoder) block(b content.Block) {
-	kind, v, extra := blockValues(b)
-	switch kind {
-	case 0:
+	p := content.Apart(b)
+	switch {
+	case p.Number == 0:
 		if e.err == nil {
 			e.err = fmt.Errorf("%w: it is a %T; use the plain value of one of content's seven kinds", ErrBadContent, b)
 		}
-	case blockOpaque:
-		e.present(kind, v[0].raw)
+	case p.Type == "": // an opaque block is no message
+		e.present(protowire.Number(p.Number), p.JSON(0))
 	default:
-		body := e.open(kind)
-		e.fields(&v)
+		body := e.open(protowire.Number(p.Number))
+		for i := range p.Fields {
+			if p.Fields[i].JSON() {
+				e.raw(protowire.Number(i+1), p.JSON(i))
+			} else {
+				e.str(protowire.Number(i+1), p.Values[i])
+			}
+		}
 		e.shut(body)
-		e.extra(blockExtra, extra)
+		e.extra(blockExtra, p.Extra)
 	}
 }
 
@@ -134,26 +88,3 @@ func AppendContent(dst []byte, c content.Content) []byte {
 
 // CopyContent decodes what AppendContent wrote into buf. The copy's texts refer to buf.
 func CopyContent(buf []byte) (content.Content, error) { return decodeContent(buf, carryUnknown) }
-
-// newBlock is the inverse of blockValues. The caller has checked kind, so the default is blockOpaque.
-func newBlock(kind protowire.Number, v values, extra content.Fields) content.Block {
-	switch kind {
-	case blockText:
-		return content.Text{Text: v[0].str, Extra: extra}
-	case blockToolCall:
-		return content.ToolCall{ID: v[0].str, Name: v[1].str, Parameters: v[2].raw, Extra: extra}
-	case blockToolResponse:
-		return content.ToolResponse{CallID: v[0].str, ToolName: v[1].str, Result: v[2].raw, Error: v[3].str,
-			Extra: extra}
-	case blockMedia:
-		return content.Media{MimeType: v[0].str, Data: v[1].str, Encoding: v[2].str, Caption: v[3].str,
-			Filename: v[4].str,
-			Extra:    extra}
-	case blockThinking:
-		return content.Thinking{Thought: v[0].str, Signature: v[1].str, Extra: extra}
-	case blockCode:
-		return content.Code{Code: v[0].str, Language: v[1].str, Extra: extra}
-	default:
-		return content.Opaque{JSON: v[0].raw}
-	}
-}

@@ -12,19 +12,18 @@ import (
 func Fingerprint(seed maphash.Seed, c *content.Content) (hash uint64, texts int) {
 	f := fingerprint{seed: seed}
 	f.text(string(c.Speaker))
-	f.raw(c.Metadata)
+	f.text(view(c.Metadata))
 	f.fields(c.Extra)
 	if c.Blocks == nil {
 		f.number(1)
 	}
 	for _, b := range c.Blocks {
-		kind, v, extra := blockValues(b)
-		f.number(uint64(kind))
-		for i := range v {
-			f.text(v[i].str)
-			f.raw(v[i].raw)
+		p := content.Apart(b)
+		f.number(uint64(p.Number))
+		for i := range p.Fields {
+			f.text(p.Values[i])
 		}
-		f.fields(extra)
+		f.fields(p.Extra)
 	}
 	return f.sum, f.texts
 }
@@ -48,21 +47,11 @@ func (f *fingerprint) text(s string) {
 	f.number(maphash.String(f.seed, s))
 }
 
-// raw takes empty JSON for absent.
-func (f *fingerprint) raw(b []byte) {
-	if len(b) == 0 {
-		f.number(0)
-		return
-	}
-	f.texts += len(b)
-	f.number(maphash.Bytes(f.seed, b))
-}
-
 func (f *fingerprint) fields(fields content.Fields) {
 	all := fields.All()
 	f.number(uint64(len(all)))
 	for i := range all {
 		f.text(all[i].Name)
-		f.raw(all[i].Value)
+		f.text(view(all[i].Value))
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"hash/maphash"
 	"slices"
+	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -22,15 +22,17 @@ func TestFingerprintsCoverEveryField(t *testing.T) {
 		{Speaker: content.AI, Blocks: base.Blocks, Extra: content.FieldsOf(content.Field{Name: "b"})},
 		{Speaker: content.AI, Blocks: base.Blocks, Extra: content.FieldsOf(content.Field{Name: "a", Value: []byte(`1`)})},
 	}
-	for kind := protowire.Number(blockText); kind <= blockOpaque; kind++ {
+	for number := uint64(1); content.KindNumbered(number) != nil; number++ {
+		none := content.Parts{Kind: content.KindNumbered(number)}
 		var blocks []content.Block
-		for i := range len(values{}) {
-			var v values
-			v[i] = value{str: "x", raw: []byte("x")} // the block takes what it has
-			blocks = append(blocks, newBlock(kind, v, content.Fields{}),
-				newBlock(kind, v, content.FieldsOf(content.Field{Name: "a"})))
+		for i := range none.Fields {
+			p := none
+			p.Values[i] = strings.Clone("x")
+			q := p
+			q.Extra = content.FieldsOf(content.Field{Name: "a"})
+			blocks = append(blocks, p.Block(), q.Block())
 		}
-		for _, b := range append(blocks, newBlock(kind, values{}, content.Fields{})) {
+		for _, b := range append(blocks, none.Block()) {
 			entries = append(entries, content.Content{Speaker: content.AI, Blocks: []content.Block{b}},
 				content.Content{Speaker: content.AI, Blocks: []content.Block{b, content.Text{}}})
 		}

@@ -64,26 +64,9 @@ func (c Content) HasContent() bool { return slices.ContainsFunc(c.Blocks, hasCon
 // and a Compress gets none.
 func (c Content) Blank() bool { return c.Speaker == AI && !c.HasContent() }
 
-// hasContent counts calls and responses even without arguments or result: removing one would orphan the other.
 func hasContent(b Block) bool {
-	switch b := b.(type) {
-	case Text:
-		return strings.TrimSpace(b.Text) != ""
-	case Code:
-		return strings.TrimSpace(b.Code) != ""
-	case Thinking:
-		return b.Thought != "" || b.Extra.Has("encryptedContent")
-	case ToolCall:
-		return b.Name != ""
-	case ToolResponse:
-		return b.CallID != ""
-	case Media:
-		return b.Data != ""
-	case Opaque:
-		return !rawjson.IsNull(b.JSON)
-	default:
-		return false
-	}
+	p := Apart(b)
+	return p.says != nil && p.says(p)
 }
 
 // Block is one part of an entry: [Text], [ToolCall], [ToolResponse], [Media], [Thinking], [Code], or [Opaque] for
@@ -197,34 +180,54 @@ func (Opaque) block()       {}
 // Equal reports whether two blocks are the same. Raw JSON is compared byte by byte. A pointer to a block equals
 // nothing.
 func Equal(a, b Block) bool {
-	switch a := a.(type) {
-	case Text:
-		b, ok := b.(Text)
-		return ok && a.Text == b.Text && a.Extra.Equal(b.Extra)
-	case ToolCall:
-		b, ok := b.(ToolCall)
-		return ok && a.ID == b.ID && a.Name == b.Name && bytes.Equal(a.Parameters, b.Parameters) &&
-			a.Extra.Equal(b.Extra)
-	case ToolResponse:
-		b, ok := b.(ToolResponse)
-		return ok && a.CallID == b.CallID && a.ToolName == b.ToolName && a.Error == b.Error &&
-			bytes.Equal(a.Result, b.Result) && a.Extra.Equal(b.Extra)
-	case Media:
-		b, ok := b.(Media)
-		return ok && a.MimeType == b.MimeType && a.Data == b.Data && a.Encoding == b.Encoding &&
-			a.Caption == b.Caption && a.Filename == b.Filename && a.Extra.Equal(b.Extra)
-	case Thinking:
-		b, ok := b.(Thinking)
-		return ok && a.Thought == b.Thought && a.Signature == b.Signature && a.Extra.Equal(b.Extra)
-	case Code:
-		b, ok := b.(Code)
-		return ok && a.Code == b.Code && a.Language == b.Language && a.Extra.Equal(b.Extra)
-	case Opaque:
-		b, ok := b.(Opaque)
-		return ok && bytes.Equal(a.JSON, b.JSON)
-	default:
-		return a == nil && b == nil
+	var p, q Parts
+	p.apart(a)
+	q.apart(b)
+	if p.Kind != q.Kind || p.Number == 0 || (a == nil) != (b == nil) || !p.Extra.Equal(q.Extra) {
+		return false
 	}
+	for i := range p.Fields {
+		if p.Values[i] != q.Values[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Clone returns a copy of b that shares no memory that can be written to: texts are immutable, raw JSON is not.
+func Clone(b Block) Block {
+	p := Apart(b)
+	if b == nil || p.Number == 0 {
+		return b
+	}
+	for i, f := range p.Fields {
+		if f.JSON() {
+			p.Values[i] = strings.Clone(p.Values[i])
+		}
+	}
+	return p.Block()
+}
+
+// CallID returns the id by which a call and its response are paired; ok is false for other blocks.
+func CallID(b Block) (id string, ok bool) {
+	switch b := b.(type) {
+	case ToolCall:
+		return b.ID, true
+	case ToolResponse:
+		return b.CallID, true
+	}
+	return "", false
+}
+
+// ReadSize returns the bytes of what a model reads of b as text: that is without ids, signatures and attachments.
+func ReadSize(b Block) (n int) {
+	p := Apart(b)
+	for i, f := range p.Fields {
+		if f.Read() {
+			n += len(p.Values[i])
+		}
+	}
+	return n
 }
 
 // Field is one field that this version does not know.
@@ -278,7 +281,7 @@ func (f Fields) Has(name string) bool {
 
 // Equal reports whether f and g have the same fields in the same order.
 func (f Fields) Equal(g Fields) bool {
-	return slices.EqualFunc(f.All(), g.All(),
+	return f == g || slices.EqualFunc(f.All(), g.All(),
 		func(a, b Field) bool { return a.Name == b.Name && bytes.Equal(a.Value, b.Value) })
 }
 

@@ -176,28 +176,24 @@ type blockReader struct {
 
 // block returns nil for an unknown kind. If a required field is bad, the result is discarded.
 func (r *blockReader) block() Block {
-	switch r.str("type") {
-	case KindText:
-		return Text{Text: r.str("text"), Extra: r.rest()}
-	case KindToolCall:
-		return ToolCall{ID: r.str("id"), Name: r.str("name"), Parameters: r.raw("parameters"), Extra: r.rest()}
-	case KindToolResponse:
-		return ToolResponse{
-			CallID: r.str("callId"), ToolName: r.str("toolName"), Result: r.raw("result"), Error: r.failure(),
-			Extra: r.rest(),
-		}
-	case KindMedia:
-		return Media{
-			MimeType: r.str("mimeType"), Data: r.str("data"), Encoding: r.str("encoding"),
-			Caption: r.opt("caption"), Filename: r.opt("filename"), Extra: r.rest(),
-		}
-	case KindThinking:
-		return Thinking{Thought: r.str("thought"), Signature: r.opt("signature"), Extra: r.rest()}
-	case KindCode:
-		return Code{Code: r.str("code"), Language: r.opt("language"), Extra: r.rest()}
-	default:
+	p := Parts{Kind: KindNamed(r.str("type"))}
+	if p.Kind == nil {
 		return nil
 	}
+	for i := range p.Fields {
+		switch f, v := &p.Fields[i], &p.Values[i]; {
+		case f.JSON():
+			*v = string(r.fields.take(f.Name))
+		case f.traits&failure != 0:
+			*v = r.failure(f.Name)
+		case f.traits&optional != 0:
+			*v = r.opt(f.Name)
+		default:
+			*v = r.str(f.Name)
+		}
+	}
+	p.Extra = r.fields.copy()
+	return p.Block()
 }
 
 func (r *blockReader) str(name string) string {
@@ -218,24 +214,20 @@ func (r *blockReader) opt(name string) string {
 	return s
 }
 
-func (r *blockReader) raw(name string) json.RawMessage { return bytes.Clone(r.fields.take(name)) }
-
-// failure reads "error". A value that is not a string but means failure (an object, true) counts too; it stays in
+// failure reads a tool's error. A value that is not a string but means failure (an object, true) counts too; it stays in
 // Extra, which wins over the typed field when the block is written.
-func (r *blockReader) failure() string {
-	if s := r.opt("error"); s != "" {
+func (r *blockReader) failure(name string) string {
+	if s := r.opt(name); s != "" {
 		return s
 	}
 	// Values that other agents write for "no error".
-	switch raw := r.fields.get("error"); string(raw) {
+	switch raw := r.fields.get(name); string(raw) {
 	case "", "null", "false", `""`, "0":
 		return ""
 	default:
 		return string(raw)
 	}
 }
-
-func (r *blockReader) rest() Fields { return r.fields.copy() }
 
 func validUTF8(data []byte) []byte {
 	if utf8.Valid(data) {

@@ -1,9 +1,6 @@
 package content
 
-import (
-	"encoding/json"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // MarshalJSON writes c in the native form. json.Marshal escapes "<", ">" and "&" in the result and compacts raw JSON;
 // call [Content.AppendJSON] to get the bytes unchanged. The error is always nil.
@@ -33,85 +30,33 @@ func (c Content) AppendJSON(dst []byte) []byte {
 
 // AppendBlock appends b in the native form. Nil, and types that are not of this package, become null.
 func AppendBlock(dst []byte, b Block) []byte {
-	var w blockWriter
-	switch b := b.(type) {
-	case Text:
-		w = newBlock(dst, KindText, b.Extra)
-		w.str("text", b.Text)
-	case ToolCall:
-		w = newBlock(dst, KindToolCall, b.Extra)
-		w.str("id", b.ID)
-		w.str("name", b.Name)
-		w.raw("parameters", b.Parameters)
-	case ToolResponse:
-		w = newBlock(dst, KindToolResponse, b.Extra)
-		w.str("callId", b.CallID)
-		w.str("toolName", b.ToolName)
-		w.raw("result", b.Result)
-		w.opt("error", b.Error)
-	case Media:
-		w = newBlock(dst, KindMedia, b.Extra)
-		w.str("mimeType", b.MimeType)
-		w.str("data", b.Data)
-		w.str("encoding", b.Encoding)
-		w.opt("caption", b.Caption)
-		w.opt("filename", b.Filename)
-	case Thinking:
-		w = newBlock(dst, KindThinking, b.Extra)
-		w.str("thought", b.Thought)
-		w.opt("signature", b.Signature)
-	case Code:
-		w = newBlock(dst, KindCode, b.Extra)
-		w.str("code", b.Code)
-		w.opt("language", b.Language)
-	case Opaque:
-		if len(b.JSON) == 0 {
-			return append(dst, "null"...)
-		}
-		return append(dst, b.JSON...)
+	p := Apart(b)
+	switch {
+	case p.Type != "":
+	case p.Values[0] != "":
+		return append(dst, p.Values[0]...)
 	default:
 		return append(dst, "null"...)
 	}
-	return append(appendFields(w.dst, w.extra), '}')
-}
-
-// blockWriter writes one block. Fields in extra win over typed ones of the same name, since they are what was read.
-type blockWriter struct {
-	dst   []byte
-	extra Fields
-}
-
-// newBlock begins a block with its type, which every reader wants first. The caller writes the closing brace.
-func newBlock(dst []byte, kind string, extra Fields) blockWriter {
-	dst = append(dst, `{"type":`...)
-	return blockWriter{dst: appendString(dst, kind), extra: extra}
-}
-
-// key begins a field. Names are constants that need no escaping.
-func (w *blockWriter) key(name string) {
-	w.dst = append(w.dst, ',', '"')
-	w.dst = append(w.dst, name...)
-	w.dst = append(w.dst, '"', ':')
-}
-
-func (w *blockWriter) str(name, value string) {
-	w.key(name)
-	w.dst = appendString(w.dst, value)
-}
-
-// opt writes a field that is left out when it is empty.
-func (w *blockWriter) opt(name, value string) {
-	// A value that could not be read, such as a number in a text's place, is in extra under the same name.
-	if value != "" && !w.extra.Has(name) {
-		w.str(name, value)
+	dst = append(dst, `{"type":"`...) // which every reader wants first
+	dst = append(dst, p.Type...)
+	dst = append(dst, '"')
+	for i := range p.Fields {
+		f, value := &p.Fields[i], p.Values[i]
+		// A value that could not be read, such as a number in a text's place, is in Extra under the same name.
+		if value == "" && f.traits&(raw|optional) != 0 || f.traits&optional != 0 && p.Extra.Has(f.Name) {
+			continue
+		}
+		dst = append(dst, ',', '"') // names need no escaping
+		dst = append(dst, f.Name...)
+		dst = append(dst, '"', ':')
+		if f.JSON() {
+			dst = append(dst, value...)
+		} else {
+			dst = appendString(dst, value)
+		}
 	}
-}
-
-func (w *blockWriter) raw(name string, value json.RawMessage) {
-	if len(value) > 0 {
-		w.key(name)
-		w.dst = append(w.dst, value...)
-	}
+	return append(appendFields(dst, p.Extra), '}')
 }
 
 func appendFields(dst []byte, fields Fields) []byte {

@@ -6,15 +6,14 @@ import (
 )
 
 // fieldList collects the fields of an object in order. A long list is searched by an index: an object with a million
-// fields costs no more per field than one with ten. The values alias the text that is being read.
+// fields costs no more per field than one with ten. Names and values alias the text that is being read.
 type fieldList struct {
 	fields []rawField
 	index  map[string]int // nil while the list is short
 }
 
 type rawField struct {
-	name  string
-	value []byte
+	name, value []byte
 }
 
 // shortList is how many fields a list has before it gets an index.
@@ -29,14 +28,14 @@ func (l *fieldList) set(name, value []byte) {
 		l.fields[i].value = value
 		return
 	}
-	l.fields = append(l.fields, rawField{name: intern(name), value: value})
+	l.fields = append(l.fields, rawField{name, value})
 	switch {
 	case l.index != nil:
-		l.index[l.fields[len(l.fields)-1].name] = len(l.fields) - 1
+		l.index[string(name)] = len(l.fields) - 1
 	case len(l.fields) > shortList:
 		l.index = make(map[string]int, 2*shortList)
 		for i, f := range l.fields {
-			l.index[f.name] = i
+			l.index[string(f.name)] = i
 		}
 	}
 }
@@ -48,14 +47,14 @@ func (l *fieldList) find(name []byte) int {
 		}
 		return -1
 	}
-	return slices.IndexFunc(l.fields, func(f rawField) bool { return f.name == string(name) })
+	return slices.IndexFunc(l.fields, func(f rawField) bool { return string(f.name) == string(name) })
 }
 
 // get looks through the whole list: it is for the few fields that a kind of block knows. It returns nil if there is
 // none.
 func (l *fieldList) get(name string) []byte {
 	for i := range l.fields {
-		if l.fields[i].name == name {
+		if string(l.fields[i].name) == name {
 			return l.fields[i].value
 		}
 	}
@@ -65,7 +64,7 @@ func (l *fieldList) get(name string) []byte {
 // take removes the field that get returns. Nothing may be set afterwards, as the index would be wrong.
 func (l *fieldList) take(name string) []byte {
 	for i := range l.fields {
-		if f := l.fields[i]; f.name == name {
+		if f := l.fields[i]; string(f.name) == name {
 			l.fields = slices.Delete(l.fields, i, i+1)
 			return f.value
 		}
@@ -76,37 +75,7 @@ func (l *fieldList) take(name string) []byte {
 func (l *fieldList) copy() Fields {
 	out := make([]Field, len(l.fields))
 	for i, f := range l.fields {
-		out[i] = Field{Name: f.name, Value: bytes.Clone(f.value)}
+		out[i] = Field{Name: string(f.name), Value: bytes.Clone(f.value)}
 	}
 	return FieldsOf(out...)
-}
-
-// intern avoids an allocation for the names that every block has.
-func intern(name []byte) string {
-	switch string(name) {
-	case "type":
-		return "type"
-	case "text":
-		return "text"
-	case "id":
-		return "id"
-	case "name":
-		return "name"
-	case "parameters":
-		return "parameters"
-	case "callId":
-		return "callId"
-	case "toolName":
-		return "toolName"
-	case "result":
-		return "result"
-	case "error":
-		return "error"
-	case "thought":
-		return "thought"
-	case "signature":
-		return "signature"
-	default:
-		return string(name)
-	}
 }

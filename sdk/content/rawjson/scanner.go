@@ -72,7 +72,7 @@ func (s *Scanner) Rest() error {
 }
 
 // Object reads an object and calls field for each of its fields, in order and including repeated names. field must read
-// the value with one call of Skip, Object or Array. The name is decoded and valid until field returns. Errors of field
+// the value with one call of Skip, Object or Array. The name is decoded and valid as long as the text. Errors of field
 // are returned unchanged.
 func (s *Scanner) Object(field func(name []byte) error) error {
 	if err := s.open('{', "an object"); err != nil {

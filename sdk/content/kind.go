@@ -1,0 +1,192 @@
+package content
+
+import (
+	"encoding/json"
+	"strings"
+	"unsafe"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// Kind is a kind of block: its names, its fields, and how they are written. It is for code that treats all blocks
+// alike, such as what writes, measures or compares them: see [Apart].
+type Kind struct {
+	// Type is the "type" in the native form; "" for [Opaque].
+	Type string
+	// Number stands for the kind in thresh.v1.Block of the plugin protocol and in stored sessions. It never changes.
+	Number int
+	// Speaker is who alone has such blocks; "" if everyone does.
+	Speaker Speaker
+	// Fields are all fields but Extra. In the plugin protocol a field's number is its position here, from 1. They must
+	// not be changed.
+	Fields []KindField
+
+	block func(p Parts) Block
+	says  func(p Parts) bool // whether a model would see anything of it
+}
+
+// KindField is a field of a kind.
+type KindField struct {
+	// Name is the field's name in the native form.
+	Name string
+	// Stored is the field's number in stored sessions, from 2 to 15 and not 7. It never changes.
+	Stored int
+
+	traits traits
+}
+
+type traits uint8
+
+const (
+	raw      traits = 1 << iota // JSON
+	optional                    // left out of the native form if it is empty; otherwise the block is malformed without it
+	needed                      // not empty in a proper entry
+	read                        // by models
+	lines                       // an edit may take lines out
+	failure                     // a value that is not a string may mean failure too
+)
+
+// JSON reports whether the field holds raw JSON. Other fields hold text.
+func (f KindField) JSON() bool { return f.traits&raw != 0 }
+
+// Needed reports whether the field must not be empty.
+func (f KindField) Needed() bool { return f.traits&needed != 0 }
+
+// Read reports whether models read the field, so its tokens count.
+func (f KindField) Read() bool { return f.traits&read != 0 }
+
+// Lines reports whether a strategy may take lines out of the field.
+func (f KindField) Lines() bool { return f.traits&lines != 0 }
+
+// kinds have the row of each kind in the place of its number. A kind is its type, its row, and its case in apart.
+var kinds = [...]Kind{
+	{}, // of what is no block
+	{Type: KindText, Fields: []KindField{{"text", 2, read | lines}},
+		block: func(p Parts) Block { return Text{p.Values[0], p.Extra} },
+		says:  words},
+	{Type: KindToolCall, Speaker: AI,
+		Fields: []KindField{{"id", 3, needed}, {"name", 4, needed | read}, {"parameters", 2, raw | read}},
+		block:  func(p Parts) Block { return ToolCall{p.Values[0], p.Values[1], p.JSON(2), p.Extra} },
+		says:   func(p Parts) bool { return p.Values[1] != "" }}, // without it, its response would be an orphan
+	{Type: KindToolResponse, Speaker: Tool,
+		Fields: []KindField{{"callId", 3, needed}, {"toolName", 4, 0}, {"result", 2, raw | read | lines},
+			{"error", 5, optional | read | lines | failure}},
+		block: func(p Parts) Block { return ToolResponse{p.Values[0], p.Values[1], p.JSON(2), p.Values[3], p.Extra} },
+		says:  func(p Parts) bool { return p.Values[0] != "" }},
+	{Type: KindMedia, Fields: []KindField{{"mimeType", 3, 0}, {"data", 2, 0}, {"encoding", 5, 0},
+		{"caption", 6, optional | read}, {"filename", 4, optional}},
+		block: func(p Parts) Block {
+			return Media{p.Values[0], p.Values[1], p.Values[2], p.Values[3], p.Values[4], p.Extra}
+		},
+		says: func(p Parts) bool { return p.Values[1] != "" }},
+	{Type: KindThinking, Fields: []KindField{{"thought", 2, read | lines}, {"signature", 3, optional}},
+		block: func(p Parts) Block { return Thinking{p.Values[0], p.Values[1], p.Extra} },
+		says:  func(p Parts) bool { return p.Values[0] != "" || p.Extra.Has("encryptedContent") }},
+	{Type: KindCode, Fields: []KindField{{"code", 2, read | lines}, {"language", 3, optional}},
+		block: func(p Parts) Block { return Code{p.Values[0], p.Values[1], p.Extra} },
+		says:  words},
+	{Fields: []KindField{{"", 2, raw | read}},
+		block: func(p Parts) Block { return Opaque{p.JSON(0)} },
+		says:  func(p Parts) bool { return !rawjson.IsNull(p.JSON(0)) }},
+}
+
+func init() {
+	for i := range kinds {
+		kinds[i].Number = i
+	}
+}
+
+func words(p Parts) bool { return strings.TrimSpace(p.Values[0]) != "" }
+
+// Parts are a block taken apart.
+type Parts struct {
+	*Kind
+	// Values are those of the fields, in the order of [Kind.Fields]. Raw JSON is the string of its bytes, in the same
+	// memory: what is written to the bytes shows in the string.
+	Values [5]string
+	Extra  Fields
+}
+
+// Apart returns the parts of a block; [Parts.Block] reverses that. Nil is taken for the JSON null, as an opaque block.
+// What is no block of this package, such as a pointer to one, is of a kind with the number 0 and no fields.
+func Apart(b Block) (p Parts) {
+	p.apart(b)
+	return p
+}
+
+func (p *Parts) apart(b Block) {
+	v := &p.Values
+	switch b := b.(type) {
+	case Text:
+		p.Kind, v[0], p.Extra = &kinds[1], b.Text, b.Extra
+	case ToolCall:
+		p.Kind, v[0], v[1], v[2], p.Extra = &kinds[2], b.ID, b.Name, stringOf(b.Parameters), b.Extra
+	case ToolResponse:
+		p.Kind, v[0], v[1], v[2], v[3], p.Extra = &kinds[3], b.CallID, b.ToolName, stringOf(b.Result), b.Error, b.Extra
+	case Media:
+		p.Kind, p.Extra = &kinds[4], b.Extra
+		v[0], v[1], v[2], v[3], v[4] = b.MimeType, b.Data, b.Encoding, b.Caption, b.Filename
+	case Thinking:
+		p.Kind, v[0], v[1], p.Extra = &kinds[5], b.Thought, b.Signature, b.Extra
+	case Code:
+		p.Kind, v[0], v[1], p.Extra = &kinds[6], b.Code, b.Language, b.Extra
+	case Opaque:
+		p.Kind, v[0] = &kinds[7], stringOf(b.JSON)
+	case nil:
+		p.Kind, v[0] = &kinds[7], "null"
+	default:
+		p.Kind = &kinds[0]
+	}
+}
+
+// Block returns the block with these parts. It keeps their memory: nothing else may hold that of raw JSON. Extra is of no
+// use to an [Opaque].
+func (p *Parts) Block() Block { return p.block(*p) }
+
+// JSON returns the raw JSON of the field at a position, nil if it is empty.
+func (p *Parts) JSON(field int) json.RawMessage {
+	s := p.Values[field]
+	if s == "" {
+		return nil
+	}
+	return unsafe.Slice(unsafe.StringData(s), len(s)) // appending to it copies
+}
+
+// Len returns the bytes of all values.
+func (p *Parts) Len() (n int) {
+	for i := range p.Values {
+		n += len(p.Values[i])
+	}
+	return n
+}
+
+// KindNumbered returns the kind with a number, nil if there is none.
+func KindNumbered(number uint64) *Kind {
+	if number == 0 || number >= uint64(len(kinds)) {
+		return nil
+	}
+	return &kinds[number]
+}
+
+// KindNamed returns the kind of a "type" in the native form, nil if there is none.
+func KindNamed(name string) *Kind {
+	for i := 1; i < len(kinds); i++ {
+		if kinds[i].Type == name && name != "" {
+			return &kinds[i]
+		}
+	}
+	return nil
+}
+
+// KindNames returns the types of the native form that this version knows.
+func KindNames() (names []string) {
+	for i := range kinds {
+		if kinds[i].Type != "" {
+			names = append(names, kinds[i].Type)
+		}
+	}
+	return names
+}
+
+// stringOf copies nothing.
+func stringOf(raw json.RawMessage) string { return unsafe.String(unsafe.SliceData(raw), len(raw)) }
