@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // ParseHistory reads a history in the native form: an array of entries, or an object with such an array in "history".
@@ -53,16 +54,7 @@ func withOrigins(history []sdk.Content) []sdk.Content {
 func cloneEntry(e sdk.Content) sdk.Content {
 	e.Blocks = slices.Clone(e.Blocks)
 	for i, b := range e.Blocks {
-		switch b := b.(type) {
-		case sdk.ToolCall:
-			b.Parameters = bytes.Clone(b.Parameters)
-			e.Blocks[i] = b
-		case sdk.ToolResponse:
-			b.Result = bytes.Clone(b.Result)
-			e.Blocks[i] = b
-		case sdk.Opaque:
-			e.Blocks[i] = sdk.Opaque{JSON: bytes.Clone(b.JSON)}
-		}
+		e.Blocks[i] = content.Clone(b)
 	}
 	e.Metadata = bytes.Clone(e.Metadata)
 	return e

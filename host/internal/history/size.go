@@ -31,23 +31,8 @@ func countAll(entries []*Entry) (refers, bytes int) {
 func (e *Entry) bytes() int {
 	n := aroundEntry + len(e.Content.Metadata) + fieldBytes(e.Content.Extra)
 	for _, b := range e.Content.Blocks {
-		n += aroundBlock
-		switch b := b.(type) {
-		case content.Text:
-			n += len(b.Text) + fieldBytes(b.Extra)
-		case content.ToolCall:
-			n += len(b.ID) + len(b.Name) + len(b.Parameters) + fieldBytes(b.Extra)
-		case content.ToolResponse:
-			n += len(b.CallID) + len(b.ToolName) + len(b.Result) + len(b.Error) + fieldBytes(b.Extra)
-		case content.Media:
-			n += len(b.Data) + len(b.Caption) + fieldBytes(b.Extra)
-		case content.Thinking:
-			n += len(b.Thought) + len(b.Signature) + fieldBytes(b.Extra)
-		case content.Code:
-			n += len(b.Code) + fieldBytes(b.Extra)
-		case content.Opaque:
-			n += len(b.JSON)
-		}
+		p := content.Apart(b)
+		n += aroundBlock + p.Len() + fieldBytes(p.Extra)
 	}
 	return n
 }

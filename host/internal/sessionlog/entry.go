@@ -23,25 +23,10 @@ const (
 	entryNoBlocks = 8 // an empty list of blocks, which is not the same as none
 )
 
-// The values are written to logs: a new kind is added at the end.
-const (
-	kindText uint64 = iota + 1
-	kindToolCall
-	kindToolResponse
-	kindMedia
-	kindThinking
-	kindCode
-	kindOpaque
-)
-
-// What a field holds depends on the kind: see block. With one layout for all kinds, one rule keeps values apart.
+// The other fields of a block have the numbers of [content.KindField.Stored]. With one layout for all kinds, one rule
+// keeps values apart.
 const (
 	blockKind  = 1
-	blockText  = 2 // the bulk: text, code, thought, data, parameters, result, JSON
-	blockID    = 3
-	blockName  = 4
-	blockError = 5
-	blockLabel = 6
 	blockExtra = 7
 )
 
@@ -72,31 +57,18 @@ func (w *Writer) content(m *message, c content.Content) {
 
 // block takes the identifiers for values too: an agent or provider may put a signature of several kB there.
 func (w *Writer) block(m *message, b content.Block) {
-	fill := func(kind uint64, text, id, name, err, label string, extra content.Fields) {
-		m.uint(blockKind, kind)
-		w.value(m, blockText, text)
-		w.value(m, blockID, id)
-		w.value(m, blockName, name)
-		w.value(m, blockError, err)
-		w.value(m, blockLabel, label)
-		w.extra(m, blockExtra, extra)
+	p := content.Apart(b)
+	m.uint(blockKind, uint64(p.Number))
+	var values [apart]string
+	for i := range p.Fields {
+		values[p.Fields[i].Stored] = p.Values[i]
 	}
-	switch b := b.(type) {
-	case content.Text:
-		fill(kindText, b.Text, "", "", "", "", b.Extra)
-	case content.ToolCall:
-		fill(kindToolCall, view(b.Parameters), b.ID, b.Name, "", "", b.Extra)
-	case content.ToolResponse:
-		fill(kindToolResponse, view(b.Result), b.CallID, b.ToolName, b.Error, "", b.Extra)
-	case content.Media:
-		fill(kindMedia, b.Data, b.MimeType, b.Filename, b.Encoding, b.Caption, b.Extra)
-	case content.Thinking:
-		fill(kindThinking, b.Thought, b.Signature, "", "", "", b.Extra)
-	case content.Code:
-		fill(kindCode, b.Code, b.Language, "", "", "", b.Extra)
-	case content.Opaque:
-		fill(kindOpaque, view(b.JSON), "", "", "", "", content.Fields{})
+	for number, v := range values { // ascending: the same block always gives the same bytes
+		if v != "" {
+			w.value(m, protowire.Number(number), v)
+		}
 	}
+	w.extra(m, blockExtra, p.Extra)
 }
 
 // view returns raw JSON as a string without copying it. Nothing writes to the JSON of an entry.
@@ -174,59 +146,44 @@ func speaker(f field) content.Speaker {
 
 // block collects the fields and makes the block at the end: the kind may come in any place.
 func (r *Reader) block(data []byte) (content.Block, error) {
-	var kind uint64
-	var text, id, name, wrong, label field
+	var p content.Parts
+	var values [apart][]byte // by number
 	var list []content.Field
 	err := fields(data, func(f field) error {
 		f, err := r.value(f)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		switch f.number {
-		case blockKind:
-			kind = f.varint
-		case blockText:
-			text = f
-		case blockID:
-			id = f
-		case blockName:
-			name = f
-		case blockError:
-			wrong = f
-		case blockLabel:
-			label = f
-		case blockExtra:
+		case f.number == blockKind:
+			// A kind that is not listed cannot be skipped like an unknown field: without the block its exchange would be
+			// broken. A later version that adds a kind has to raise the version of the form.
+			if p.Kind = content.KindNumbered(f.varint); p.Kind == nil {
+				return damaged("a block is of kind %d", f.varint)
+			}
+		case f.number == blockExtra:
 			one, err := r.extra(f)
 			list = append(list, one)
 			return err
+		case f.number < apart:
+			values[f.number] = f.bytes
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	extra := content.FieldsOf(list...)
-	// A kind that is not listed cannot be skipped like an unknown field: without the block its exchange would be
-	// broken. A later version that adds a kind has to raise the version of the form.
-	switch kind {
-	case kindText:
-		return content.Text{Text: text.string(), Extra: extra}, nil
-	case kindToolCall:
-		return content.ToolCall{ID: id.string(), Name: name.string(), Parameters: text.raw(), Extra: extra}, nil
-	case kindToolResponse:
-		return content.ToolResponse{CallID: id.string(), ToolName: name.string(), Result: text.raw(),
-			Error: wrong.string(), Extra: extra}, nil
-	case kindMedia:
-		return content.Media{MimeType: id.string(), Data: text.string(), Encoding: wrong.string(),
-			Caption: label.string(), Filename: name.string(), Extra: extra}, nil
-	case kindThinking:
-		return content.Thinking{Thought: text.string(), Signature: id.string(), Extra: extra}, nil
-	case kindCode:
-		return content.Code{Code: text.string(), Language: id.string(), Extra: extra}, nil
-	case kindOpaque:
-		return content.Opaque{JSON: text.raw()}, nil
+	if p.Kind == nil {
+		return nil, damaged("a block has no kind")
 	}
-	return nil, damaged("a block is of kind %d", kind)
+	for i, f := range p.Fields {
+		if value := values[f.Stored]; f.JSON() {
+			p.Values[i] = view(value)
+		} else {
+			p.Values[i] = string(value)
+		}
+	}
+	p.Extra = content.FieldsOf(list...)
+	return p.Block(), nil
 }
 
 func (r *Reader) extra(of field) (content.Field, error) {

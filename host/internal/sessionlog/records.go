@@ -90,29 +90,15 @@ func (a Added) size(whole bool) int {
 }
 
 func about(c content.Content, whole bool) int {
-	const around = 100 // of an entry, and of a block: ids, names, counts, lengths
+	const around = 100 // of an entry, and of a block: its id, counts, lengths
 	size := around
 	for _, b := range c.Blocks {
 		size += around
-		n := 0
-		switch b := b.(type) {
-		case content.Text:
-			n = len(b.Text)
-		case content.Code:
-			n = len(b.Code)
-		case content.Media:
-			n = len(b.Data)
-		case content.ToolCall:
-			n = len(b.Parameters)
-		case content.ToolResponse:
-			n = len(b.Result)
-		case content.Thinking:
-			n = len(b.Thought) + len(b.Signature)
-		case content.Opaque:
-			n = len(b.JSON)
-		}
-		if whole || n < large { // otherwise it is kept apart
-			size += n
+		p := content.Apart(b)
+		for i := range p.Fields {
+			if n := len(p.Values[i]); whole || n < large { // otherwise it is kept apart
+				size += n
+			}
 		}
 	}
 	return size

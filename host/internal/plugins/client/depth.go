@@ -48,26 +48,15 @@ func piecesDepth(pieces []rewrite.BlockPiece) int {
 	return deep
 }
 
-// blockDepth must list every field of raw JSON.
 func blockDepth(b content.Block) int {
-	switch b := b.(type) {
-	case content.ToolCall:
-		return max(jsonDepth(b.Parameters), fieldsDepth(b.Extra))
-	case content.ToolResponse:
-		return max(jsonDepth(b.Result), fieldsDepth(b.Extra))
-	case content.Text:
-		return fieldsDepth(b.Extra)
-	case content.Media:
-		return fieldsDepth(b.Extra)
-	case content.Thinking:
-		return fieldsDepth(b.Extra)
-	case content.Code:
-		return fieldsDepth(b.Extra)
-	case content.Opaque:
-		return jsonDepth(b.JSON)
-	default:
-		return 0
+	p := content.Apart(b)
+	deep := fieldsDepth(p.Extra)
+	for i := range p.Fields {
+		if p.Fields[i].JSON() {
+			deep = max(deep, jsonDepth(p.JSON(i)))
+		}
 	}
+	return deep
 }
 
 func fieldsDepth(fields content.Fields) int {
