@@ -1,22 +1,15 @@
 package host
 
 import (
-	"context"
 	"errors"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/search"
-	"github.com/thresh-dev/thresh/host/internal/sessionlog"
-	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/internal/todos"
-	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/failure"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -56,36 +49,36 @@ type Kind string
 // The kinds of errors.
 const (
 	// KindRequest: what a call asks for is wrong in itself, such as a query without words.
-	KindRequest Kind = "request"
+	KindRequest = Kind(failure.Request)
 	// KindEntry: an entry or a task is not well formed, or nothing was added under an id.
-	KindEntry Kind = "entry"
+	KindEntry = Kind(failure.Entry)
 	// KindSetting: a setting is wrong, is missing, or cannot be changed.
-	KindSetting Kind = "setting"
+	KindSetting = Kind(failure.Setting)
 	// KindSession: the session is closed, or one with the same id is open.
-	KindSession Kind = "session"
+	KindSession = Kind(failure.Session)
 	// KindStrategy: no plugin was found for the strategy.
-	KindStrategy Kind = "strategy"
+	KindStrategy = Kind(failure.Strategy)
 	// KindPlugin: the plugin failed: it did not start, crashed, ran into a timeout, or returned an error.
-	KindPlugin Kind = "plugin"
+	KindPlugin = Kind(failure.Plugin)
 	// KindHost: the machine lacks file descriptors, space, memory, processes or the run directory. So a plugin could
 	// not be started, or a transcript (setting transcript.dir) could not be written; nothing is lost. The same call
 	// succeeds when the cause is gone.
-	KindHost Kind = "host"
+	KindHost = Kind(failure.Host)
 	// KindAnswer: the plugin returned a result that cannot be applied to the history.
-	KindAnswer Kind = "answer"
+	KindAnswer = Kind(failure.Answer)
 	// KindModel: the model that the strategy called failed.
-	KindModel Kind = "model"
+	KindModel = Kind(failure.Model)
 	// KindOverflow: the request is too large for the model although everything was tried.
-	KindOverflow Kind = "overflow"
+	KindOverflow = Kind(failure.Overflow)
 	// KindCanceled: the context of the call was canceled.
-	KindCanceled Kind = "canceled"
+	KindCanceled = Kind(failure.Canceled)
 	// KindDeadline: the deadline of the call's context has passed.
-	KindDeadline Kind = "deadline"
+	KindDeadline = Kind(failure.Deadline)
 	// KindStore: sessions cannot be read from their store or written to it (setting sessions.store). Nothing that was
 	// acknowledged is lost, and the same call succeeds when the cause is gone.
-	KindStore Kind = "store"
+	KindStore = Kind(failure.Store)
 	// KindInternal: anything else, such as a method that panicked.
-	KindInternal Kind = "internal"
+	KindInternal = Kind(failure.Internal)
 )
 
 // Error is what every method of this package returns when it fails.
@@ -126,82 +119,31 @@ func ErrorOf(err error) *Error {
 	return e
 }
 
-// classify makes an error of the runtime an [*Error]; nil stays nil. An error it does not know is [KindInternal]. The
-// order matters: an error may wrap several causes, and the first that matches is the one to act on.
+// classify makes an error of the runtime an [*Error], as it describes itself; nil stays nil.
 func classify(err error) error {
 	if err == nil {
 		return nil
 	}
-	e := &Error{Kind: KindInternal, Err: err}
-	var (
-		overflow *prepare.ContextOverflowError
-		plugin   *plugins.Error
-		answer   *history.AnswerError
-		setting  *config.Error
-		compress *prepare.CompressError
-		log      *transcriptlog.UnwrittenError
-		fault    *store.Fault
-	)
-	switch {
-	// First, because it may wrap the error of the strategy that failed: the agent has to act on the overflow.
-	case errors.As(err, &overflow):
-		e.Kind, e.Plugin = KindOverflow, overflow.Strategy
-		e.MissingTokens, e.Largest = overflow.Missing(), overflow.Largest
-	case errors.As(err, &answer):
-		e.Kind = KindAnswer
-	case errors.As(err, &setting), isAny(err, engine.ErrFixed, engine.ErrBadSetting, prepare.ErrNoLLM, llm.ErrProfile,
-		engine.ErrNoTranscript, engine.ErrNotStored, plugins.ErrNoLockFile):
-		e.Kind = KindSetting
-	case isAny(err, engine.ErrInvalidEntry, todos.ErrInvalid, engine.ErrKeyReused, engine.ErrNotRecorded):
-		e.Kind = KindEntry
-		if bad := (*content.PathError)(nil); errors.As(err, &bad) {
-			e.Path = bad.Path
-		}
-		if bad := (*engine.EntryError)(nil); errors.As(err, &bad) {
-			e.Entry = &bad.Index
-		}
-		if bad := (*messages.Error)(nil); errors.As(err, &bad) {
-			if e.Entry, e.Path = &bad.Message, bad.Path(); bad.Part >= 0 {
-				e.Part = &bad.Part
-			}
-		}
-	case errors.Is(err, search.ErrQuery):
-		e.Kind = KindRequest
-	case errors.Is(err, plugins.ErrUnknownStrategy):
-		e.Kind = KindStrategy
-	case isAny(err, engine.ErrSessionExists, engine.ErrClosed, engine.ErrDeleted, engine.ErrNoSession, store.ErrID):
-		e.Kind = KindSession
-	case errors.As(err, &fault):
-		e.Kind, e.Retryable, e.MaybeApplied = KindStore, fault.Retryable(), fault.Unknown
-	case isAny(err, engine.ErrBusy, store.ErrClosed, sessionlog.ErrNewer, sessionlog.ErrDamaged):
-		e.Kind, e.Retryable = KindStore, errors.Is(err, engine.ErrBusy)
-	case errors.Is(err, context.Canceled):
-		e.Kind = KindCanceled
-	// Before the plugin's errors: a model's failure is the fault of neither the plugin nor the host.
-	case errors.As(err, &compress) && compress.Model != nil:
-		e.Kind, e.Plugin, e.Retryable = KindModel, compress.Strategy, compress.Retryable
-	// A plugin's own timeouts are not [context.DeadlineExceeded].
-	case errors.Is(err, context.DeadlineExceeded):
-		e.Kind, e.Retryable = KindDeadline, true
-	case errors.As(err, &plugin):
-		e.Kind, e.Plugin, e.Retryable = KindPlugin, plugin.Plugin, plugin.Retryable
-		if errors.Is(plugin, plugins.ErrHost) {
-			e.Kind = KindHost
-		}
-	case errors.As(err, &log), errors.Is(err, transcriptlog.ErrDir):
-		e.Kind, e.Retryable = KindHost, true
+	d := failure.Of(err)
+	e := &Error{
+		Kind: Kind(d.Kind), Retryable: d.Retryable, MaybeApplied: d.MaybeApplied, Plugin: d.Plugin, Err: err,
 	}
-	if unknown := (*engine.UnknownError)(nil); errors.As(err, &unknown) {
-		e.MaybeApplied, e.Retryable = true, e.Retryable && unknown.Repeatable
+	if overflow, ok := errors.AsType[*prepare.ContextOverflowError](err); ok && e.Kind == KindOverflow {
+		e.MissingTokens, e.Largest = overflow.Missing(), overflow.Largest
+	}
+	if e.Kind != KindEntry {
+		return e
+	}
+	if bad, ok := errors.AsType[*content.PathError](err); ok {
+		e.Path = bad.Path
+	}
+	if bad, ok := errors.AsType[*engine.EntryError](err); ok {
+		e.Entry = &bad.Index
+	}
+	if bad, ok := errors.AsType[*messages.Error](err); ok {
+		if e.Entry, e.Path = &bad.Message, bad.Path(); bad.Part >= 0 {
+			e.Part = &bad.Part
+		}
 	}
 	return e
-}
-
-func isAny(err error, causes ...error) bool {
-	for _, cause := range causes {
-		if errors.Is(err, cause) {
-			return true
-		}
-	}
-	return false
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/internal/failure"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
@@ -56,7 +57,15 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-func (e *Error) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() []error {
+	if e.Err == nil {
+		return []error{errWrong}
+	}
+	return []error{errWrong, e.Err}
+}
+
+// errWrong says of every [*Error] what it is about.
+var errWrong = failure.New(failure.Setting, "the configuration is wrong")
 
 // maxProblems bounds what one load reports, to fit a screen, and its work: a file with a million wrong keys must not
 // cost a million searches for the nearest key.

@@ -1,12 +1,13 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/internal/failure"
 )
 
 // Who may set what. A project's file is read because it is in the working directory, so anyone may have written it. It
@@ -34,7 +35,7 @@ const (
 const inProfile = ByProject | BySession
 
 // ErrFixed is returned for a setting that cannot be changed, or no longer.
-var ErrFixed = errors.New("cannot be changed")
+var ErrFixed = failure.New(failure.Setting, "cannot be changed")
 
 var errPerHost = fmt.Errorf("%w for one session: it concerns the whole host", ErrFixed)
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/thresh-dev/thresh/internal/failure"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -107,6 +108,10 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+func (e *Error) Describe() failure.Description {
+	return failure.Description{Kind: failure.Answer, Reason: "bad-answer"}
+}
 
 func wrong(index int, err *Rule, format string, args ...any) *Error {
 	return &Error{Index: index, Err: err, Detail: fmt.Sprintf(format, args...)}

@@ -145,7 +145,7 @@ var rules = []rule{
 	{
 		room:   []string{"host/internal/store/..."},
 		never:  []string{"host/...", "sdk/...", "internal/..."},
-		allow:  []string{"host/internal/store/...", "internal/atomicfile"},
+		allow:  []string{"host/internal/store/...", "internal/atomicfile", "internal/failure"},
 		deep:   true,
 		reason: "records are bytes to a store; what is in them, engine knows",
 	},

@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/thresh-dev/thresh/internal/failure"
 )
 
 // A request holds a connection, and memory, until its body has arrived. So its size is bounded, and how long little or
@@ -25,8 +27,8 @@ type Patience struct {
 }
 
 var (
-	ErrSlow   = errors.New("the request's body did not arrive in time")
-	ErrBroken = errors.New("the request's body is not what its headers say")
+	ErrSlow   = failure.Passing(failure.Deadline, "the request's body did not arrive in time")
+	ErrBroken = failure.New(failure.Request, "the request's body is not what its headers say")
 )
 
 // Stranger bounds the time of a request that needs no token, or is about to be refused.

@@ -12,11 +12,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/failure"
 )
 
 // ErrRefused: there is no valid token like this. It is the same for a token that never was, one that was revoked, and a
 // wrong one for an existing name.
-var ErrRefused = errors.New("access refused: the request needs a valid token, as \"authorization: Bearer TOKEN\"")
+var ErrRefused = failure.New(failure.Access, "access refused: the request needs a valid token, as \"authorization: Bearer TOKEN\"")
 
 // reread bounds the age of what is known of the store's tokens, how soon a change has effect, and how often hosts read.
 const reread = time.Second

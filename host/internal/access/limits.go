@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/failure"
 )
 
 // Limits are how much a name may use; 0 is no limit.
@@ -42,6 +43,10 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string { return e.message }
+
+func (e *LimitError) Describe() failure.Description {
+	return failure.Description{Kind: failure.Limit, Retryable: e.Retryable}
+}
 
 func limitError(g Grant, limit string, retryable bool, format string, values ...any) error {
 	return &LimitError{Limit: limit, Retryable: retryable,

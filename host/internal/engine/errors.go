@@ -5,36 +5,37 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/internal/failure"
 )
 
 // Errors of a host and its sessions, for errors.Is.
 var (
 	// ErrClosed: the host or the session was closed, before the call or during it.
-	ErrClosed = errors.New("session closed")
+	ErrClosed = failure.New(failure.Session, "session closed")
 	// ErrSessionExists: a session with the new one's id is open.
-	ErrSessionExists = errors.New("a session with this id is open")
+	ErrSessionExists = failure.New(failure.Session, "a session with this id is open")
 	// ErrDeleted: the session was deleted from the store, by another host or a command.
-	ErrDeleted = errors.New("the session was deleted")
+	ErrDeleted = failure.New(failure.Session, "the session was deleted")
 	// ErrNoSession: no session is kept under the id.
-	ErrNoSession = errors.New("there is no such session")
+	ErrNoSession = failure.New(failure.Session, "there is no such session")
 	// ErrBusy: other hosts changed the session each time that this one tried to.
-	ErrBusy = errors.New("other hosts change the session all the time: try again")
+	ErrBusy = failure.Passing(failure.Store, "other hosts change the session all the time: try again")
 	// ErrMoved: another host has changed the session, and the operation no longer fits.
 	ErrMoved = errors.New("another host has changed the session")
 	// ErrInvalidEntry: an entry is not well formed.
-	ErrInvalidEntry = errors.New("not a valid history entry")
+	ErrInvalidEntry = failure.New(failure.Entry, "not a valid history entry")
 	// ErrFixed: the setting cannot be changed for one session, or not any more.
 	ErrFixed = config.ErrFixed
 	// ErrBadSetting: the setting has a value of the right type that cannot be used.
-	ErrBadSetting = errors.New("the setting cannot be used")
+	ErrBadSetting = failure.New(failure.Setting, "the setting cannot be used")
 	// ErrNoTranscript: the session writes no transcript log, so originals cannot be read back.
-	ErrNoTranscript = errors.New("the session keeps no transcript (setting transcript.dir)")
+	ErrNoTranscript = failure.New(failure.Setting, "the session keeps no transcript (setting transcript.dir)")
 	// ErrNotStored: the host has no store, and so knows only a session's present state.
-	ErrNotStored = errors.New("the host keeps no sessions (setting sessions.store)")
+	ErrNotStored = failure.New(failure.Setting, "the host keeps no sessions (setting sessions.store)")
 	// ErrKeyReused: other entries were added under the key.
-	ErrKeyReused = errors.New("the key was used for other entries: each addition needs a key of its own")
+	ErrKeyReused = failure.New(failure.Entry, "the key was used for other entries: each addition needs a key of its own")
 	// ErrNotRecorded: no entry and no tool call has the id.
-	ErrNotRecorded = errors.New("nothing was added under this id")
+	ErrNotRecorded = failure.New(failure.Entry, "nothing was added under this id")
 )
 
 // UnknownError says that a change may have been written: the store's answer was lost, and it cannot be asked.
@@ -53,6 +54,12 @@ func (e *UnknownError) Error() string {
 }
 
 func (e *UnknownError) Unwrap() error { return e.Err }
+
+func (e *UnknownError) Describe() failure.Description {
+	d := failure.Of(e.Err)
+	d.MaybeApplied, d.Retryable = true, d.Retryable && e.Repeatable
+	return d
+}
 
 // EntryError says which entry of a call of [Session.Add] was refused, and why. No entry of the call was added.
 type EntryError struct {

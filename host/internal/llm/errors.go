@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/internal/failure"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // Causes of an [*Error], for [errors.Is]; also [context.Canceled] (by the caller) and [context.DeadlineExceeded].
 var (
 	// ErrProfile: the profile has a wrong setting or no key.
-	ErrProfile = errors.New("the profile cannot be used")
+	ErrProfile = failure.New(failure.Setting, "the profile cannot be used")
 	// ErrRequest: no provider would accept the request; it was not sent.
 	ErrRequest         = errors.New("the request is not valid")
 	ErrContextExceeded = errors.New("the request is larger than the model's context window")

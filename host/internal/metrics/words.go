@@ -1,14 +1,13 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 
-	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/plugins"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/failure"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -16,7 +15,6 @@ import (
 // that nothing else leaves the host. The package documentation lists them.
 
 const (
-	callStart    = "start"
 	callOptimize = "optimize"
 	callCompress = "compress"
 
@@ -28,13 +26,7 @@ const (
 // strategyOf names the plugin of a turn. The name is from a plugin file, not from a setting that matches none: this
 // bounds the number of series.
 func strategyOf(out *outcome.Outcome, err error) string {
-	if out.Strategy != "" {
-		return out.Strategy
-	}
-	if p, ok := errors.AsType[*plugins.Error](err); ok {
-		return p.Plugin
-	}
-	return none
+	return cmp.Or(out.Strategy, failure.Of(err).Plugin, none)
 }
 
 // outcomeOf returns the word for how a turn ended. An error's text would be unbounded, and may hold what people said.
@@ -42,12 +34,10 @@ func outcomeOf(err error) string {
 	if err == nil {
 		return "ok"
 	}
-	// Whatever else the error wraps, the agent has to act on an overflow.
-	_, overflow := errors.AsType[*prepare.ContextOverflowError](err)
-	switch {
-	case overflow:
+	switch failure.Of(err).Kind {
+	case failure.Overflow:
 		return "overflow"
-	case errors.Is(err, context.Canceled):
+	case failure.Canceled:
 		return canceled
 	default:
 		return "error"
@@ -141,31 +131,16 @@ func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 	case err == nil:
 		return "", ""
 	}
-	var plugin *plugins.Error
-	var answer *history.AnswerError
-	var compress *prepare.CompressError
+	d := failure.Of(err)
 	switch {
-	// The plugin is not at fault, though the error came through it.
-	case errors.As(err, &compress) && compress.Model != nil:
-		return callCompress, "llm"
-	case errors.As(err, &plugin):
-		return callOf(plugin.Op), plugin.Reason()
-	// An answer is judged outside of the plugin's process, so the error does not name the call.
-	case errors.As(err, &answer) && out.Compress.Reason != "":
-		return callCompress, "bad-answer"
-	case errors.As(err, &answer):
-		return callOptimize, "bad-answer"
-	default:
+	case d.Reason == "":
 		return "", ""
-	}
-}
-
-// callOf returns the word for an operation. GetInfo, the handshake and the start of a process are all "start".
-func callOf(op plugins.Op) string {
-	switch op {
-	case plugins.OpOptimize, plugins.OpCompress:
-		return string(op)
+	case d.Call != "":
+		return d.Call, d.Reason
+	// An answer is judged outside of the plugin's process, so the error does not name the call.
+	case out.Compress.Reason != "":
+		return callCompress, d.Reason
 	default:
-		return callStart
+		return callOptimize, d.Reason
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/thresh-dev/thresh/internal/failure"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -48,6 +49,20 @@ func (e *CompressError) Unwrap() []error {
 		return []error{e.Err}
 	}
 	return []error{e.Err, e.Model}
+}
+
+// Describe: the failure of a model is neither the plugin's fault nor the host's.
+func (e *CompressError) Describe() failure.Description {
+	d := failure.Of(e.Err)
+	switch own := failure.Of(e.Model); {
+	case e.Model == nil || d.Kind == failure.Canceled:
+		return d
+	case own.Kind == failure.Setting:
+		return own
+	}
+	return failure.Description{
+		Kind: failure.Model, Retryable: e.Retryable, Plugin: e.Strategy, Call: "compress", Reason: "llm",
+	}
 }
 
 // compressFailed returns the error for the agent, counts the failure, and starts the cooldown after a non-retryable
@@ -122,6 +137,5 @@ func retryable(err, modelErr error) bool {
 	if modelErr != nil {
 		return errors.Is(modelErr, sdk.ErrUnavailable)
 	}
-	var known interface{ MayRetry() bool } // see [Strategy]
-	return errors.As(err, &known) && known.MayRetry()
+	return failure.Of(err).Retryable
 }

@@ -2,14 +2,14 @@ package prepare
 
 import (
 	"context"
-	"errors"
 
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/failure"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
 // ErrNoLLM is wrapped by the error for a strategy that needs a model if none is configured.
-var ErrNoLLM = errors.New("no model can be used")
+var ErrNoLLM = failure.New(failure.Setting, "no model can be used")
 
 // LLM is the model that a strategy may call during one Compress, and its budget.
 type LLM struct {

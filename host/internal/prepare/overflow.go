@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/failure"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -37,6 +38,10 @@ type ContextOverflowError struct {
 
 // Missing is how many tokens must be removed.
 func (e *ContextOverflowError) Missing() int { return e.Tokens + e.Pending - e.Limit }
+
+func (e *ContextOverflowError) Describe() failure.Description {
+	return failure.Description{Kind: failure.Overflow, Plugin: e.Strategy}
+}
 
 func (e *ContextOverflowError) Error() string {
 	if e.Alone > 0 {

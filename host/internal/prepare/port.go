@@ -13,8 +13,7 @@ import (
 
 // Strategy is what a turn needs of a strategy. In the host, a plugin process implements it; in tests, a plain value.
 //
-// An error may have a method MayRetry() bool: whether repeating the call may help. Without the method, it does not. A
-// strategy that keeps the entries of a call may have a method Rewritten(Call): it is told of each rewrite, with the
+// An error describes itself ([failure.Described]) if repeating the call may help. A strategy that keeps the entries of a call may have a method Rewritten(Call): it is told of each rewrite, with the
 // history after it, so it need not keep what is gone.
 type Strategy interface {
 	// Info is constant for a Strategy. It must not block: it is called at the beginning of every turn.

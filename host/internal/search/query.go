@@ -1,15 +1,16 @@
 package search
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/internal/failure"
 )
 
 // ErrQuery is wrapped by the errors for queries that cannot be searched for.
-var ErrQuery = errors.New("cannot be searched for")
+var ErrQuery = failure.New(failure.Request, "cannot be searched for")
 
 const (
 	// Of a query's terms as many count as this, the rarest.

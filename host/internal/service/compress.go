@@ -2,9 +2,9 @@ package service
 
 import (
 	"encoding/json"
-	"errors"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/internal/failure"
 )
 
 // Messages of callers that keep no session. The doors have them done by the proxy, which recognises a conversation by
@@ -54,4 +54,4 @@ type RetrieveAnswer struct {
 }
 
 // ErrNoPart: nothing that was removed has an id, or it is no longer kept.
-var ErrNoPart = errors.New("nothing that was removed has this id, or it is no longer kept")
+var ErrNoPart = failure.New(failure.Entry, "nothing that was removed has this id, or it is no longer kept")

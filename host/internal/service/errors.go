@@ -8,14 +8,15 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/internal/failure"
 )
 
 // Kinds of errors besides those of package host: of a door, or of a request that is wrong in itself.
 const (
-	KindRequest            = host.KindRequest
-	KindAccess   host.Kind = "access"
-	KindLimit    host.Kind = "limit"
-	KindShutdown host.Kind = "shutdown"
+	KindRequest  = host.KindRequest
+	KindAccess   = host.Kind(failure.Access)
+	KindLimit    = host.Kind(failure.Limit)
+	KindShutdown = host.Kind(failure.Shutdown)
 )
 
 // Kind is a kind of errors as agents see it: a row of the table in docs/api.md.
@@ -94,17 +95,14 @@ type Failure struct {
 
 // FailureOf makes what an agent gets of an error, and of the result beside it: of a failed turn, the history as it is.
 func FailureOf(result any, err error) *Failure {
-	f := &Failure{Message: err.Error()}
+	known := host.ErrorOf(err)
+	f := &Failure{Message: err.Error(), Kind: known.Kind, Retryable: known.Retryable, MaybeApplied: known.MaybeApplied,
+		Plugin: known.Plugin, MissingTokens: known.MissingTokens, Entry: known.Entry, Part: known.Part}
 	own, refused := errors.AsType[*RequestError](err)
 	if refused {
-		f.Kind, f.Field, f.Retryable = cmp.Or(own.Kind, KindRequest), own.Field, own.Kind == KindShutdown
-	} else {
-		known := host.ErrorOf(err)
-		*f = Failure{Message: f.Message, Kind: known.Kind, Retryable: known.Retryable, MaybeApplied: known.MaybeApplied,
-			Plugin: known.Plugin, MissingTokens: known.MissingTokens, Entry: known.Entry, Part: known.Part}
-		if at, ok := errors.AsType[*fieldError](err); ok {
-			f.Field = at.field
-		}
+		f.Field = own.Field
+	} else if at, ok := errors.AsType[*fieldError](err); ok {
+		f.Field = at.field
 	}
 	if ready, ok := result.(*PrepareAnswer); ok && ready != nil {
 		f.Prepared = ready
@@ -116,7 +114,6 @@ func FailureOf(result any, err error) *Failure {
 	case errors.Is(err, host.ErrSessionExists):
 		f.Status = http.StatusConflict
 	case errors.Is(err, ErrNoPart), errors.Is(err, host.ErrNotRecorded):
-		f.Classify(host.KindEntry)
 		f.Status = http.StatusNotFound
 	}
 	return f
@@ -146,6 +143,11 @@ type RequestError struct {
 }
 
 func (e *RequestError) Error() string { return e.Message }
+
+func (e *RequestError) Describe() failure.Description {
+	kind := failure.Kind(cmp.Or(e.Kind, KindRequest))
+	return failure.Description{Kind: kind, Retryable: kind == failure.Shutdown}
+}
 
 func wrongRequest(field, format string, values ...any) error {
 	return &RequestError{Field: field, Message: fmt.Sprintf(format, values...)}

@@ -2,7 +2,6 @@ package sessionlog
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -10,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/failure"
 )
 
 // version is the form of records that this program writes. It reads this one and all before it. A new field does not
@@ -17,9 +17,9 @@ import (
 const version = 1
 
 var (
-	ErrNewer = errors.New("written by a newer version of thresh: use that version")
+	ErrNewer = failure.New(failure.Store, "written by a newer version of thresh: use that version")
 	// ErrDamaged: the record cannot have been written by this program.
-	ErrDamaged = errors.New("the record is damaged")
+	ErrDamaged = failure.New(failure.Store, "the record is damaged")
 )
 
 func damaged(format string, values ...any) error {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/thresh-dev/thresh/internal/failure"
 )
 
 var (
@@ -14,9 +16,9 @@ var (
 	// ErrNotFound: no session or access token has this name.
 	ErrNotFound = errors.New("not found")
 	// ErrID: no session can have this key.
-	ErrID = errors.New("a session cannot be called this")
+	ErrID = failure.New(failure.Session, "a session cannot be called this")
 	// ErrClosed: the store was closed.
-	ErrClosed = errors.New("the session store is closed")
+	ErrClosed = failure.New(failure.Store, "the session store is closed")
 )
 
 // ConflictError is returned by an append whose writer has not seen the session's present state. Nothing was written.
@@ -155,6 +157,10 @@ func Public(err error) string {
 }
 
 func (f *Fault) Unwrap() error { return f.Err }
+
+func (f *Fault) Describe() failure.Description {
+	return failure.Description{Kind: failure.Store, Retryable: f.Retryable(), MaybeApplied: f.Unknown}
+}
 
 // Retryable says whether the same call may succeed without anyone's help.
 func (f *Fault) Retryable() bool {

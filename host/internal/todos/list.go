@@ -1,11 +1,11 @@
 package todos
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/internal/failure"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -33,7 +33,7 @@ const (
 )
 
 // ErrInvalid is wrapped by every error of [Check], with a [*content.PathError] that says where in the list.
-var ErrInvalid = errors.New("invalid todo list")
+var ErrInvalid = failure.New(failure.Entry, "invalid todo list")
 
 // Check returns an error for a task with a blank content, a status other than [Pending], [InProgress] or [Completed],
 // or text that is not UTF-8, and for a list beyond MaxTodos to MaxBytes. Ids may be empty or repeat.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/thresh-dev/thresh/internal/failure"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -28,7 +29,7 @@ type Log struct {
 }
 
 // ErrDir: no file can be created in the directory.
-var ErrDir = errors.New("transcript.dir")
+var ErrDir = failure.Passing(failure.Host, "transcript.dir")
 
 // UnwrittenError says that a [Log] has entries that its file does not. The next successful [Log.Flush] writes them.
 type UnwrittenError struct {
@@ -51,6 +52,10 @@ func (e *UnwrittenError) Error() string {
 }
 
 func (e *UnwrittenError) Unwrap() error { return e.Err }
+
+func (e *UnwrittenError) Describe() failure.Description {
+	return failure.Description{Kind: failure.Host, Retryable: true}
+}
 
 // Open creates a session's file in dir, which is created if needed. The file is named after the session's id, with
 // characters replaced that do not belong in a file name, and a number if the name is taken. Only the user may read the

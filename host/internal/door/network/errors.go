@@ -32,21 +32,16 @@ func failure(ctx context.Context, result any, err error) *service.Failure {
 	limit, isLimit := errors.AsType[*access.LimitError](err)
 	switch {
 	// First, because what a deadline breaks off fails in many ways, and none of them is the cause.
-	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, access.ErrSlow):
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		f.Retryable = true
 		f.Classify(host.KindDeadline)
 	case isLimit:
-		f.Limit, f.Retryable = limit.Limit, limit.Retryable
-		if f.Classify(service.KindLimit); limit.Limit == "requestBytes" {
+		if f.Limit = limit.Limit; limit.Limit == "requestBytes" {
 			f.Status = http.StatusRequestEntityTooLarge
 		}
 	case errors.Is(err, access.ErrRefused):
-		f.Classify(service.KindAccess)
 		f.Status = http.StatusUnauthorized
-	case errors.Is(err, access.ErrBroken):
-		f.Classify(service.KindRequest)
 	case errors.Is(err, store.ErrID):
-		f.Classify(host.KindSession)
 		f.Status = http.StatusBadRequest
 	}
 	if _, fault := errors.AsType[*store.Fault](err); fault {

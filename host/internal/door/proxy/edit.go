@@ -10,7 +10,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/provider"
@@ -203,14 +202,11 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 
 // failure returns what kind of error made a turn fail, for a label.
 func failure(err error) body.Reason {
-	limit := (*access.LimitError)(nil)
 	switch {
 	case errors.Is(err, errPanic):
 		return "panic"
 	case errors.Is(err, errPlan):
 		return "view"
-	case errors.As(err, &limit):
-		return "limit"
 	}
 	return body.Reason(host.ErrorOf(err).Kind)
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/thresh-dev/thresh/internal/failure"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
@@ -14,29 +15,34 @@ type Kind struct {
 	phrase string
 	// reason is the word for it in metrics.
 	reason string
+	about  failure.Kind
 	// spared: the plugin's process did nothing wrong, so it is no crash.
 	spared bool
 }
 
 func (k *Kind) Error() string { return k.phrase }
 
-func kind(phrase, reason string) error { return &Kind{phrase: phrase, reason: reason} }
+func (k *Kind) Describe() failure.Description { return failure.Description{Kind: k.about} }
 
-func spared(phrase, reason string) error { return &Kind{phrase: phrase, reason: reason, spared: true} }
+func kind(phrase, reason string) error { return &Kind{phrase, reason, failure.Plugin, false} }
+
+func spared(phrase, reason string, about failure.Kind) error {
+	return &Kind{phrase, reason, about, true}
+}
 
 // What can go wrong. All but [ErrUnknownStrategy] and [ErrClosed] arrive inside an [*Error]. Of an error around several
 // of them, the first counts.
 var (
 	// No usable plugin has that name. The message lists what was found and where.
-	ErrUnknownStrategy = spared("unknown strategy", other)
-	ErrClosed          = spared("plugin manager closed", other)
+	ErrUnknownStrategy = spared("unknown strategy", other, failure.Strategy)
+	ErrClosed          = spared("plugin manager closed", other, failure.Session)
 	// The file could not be run, or did not behave as a strategy plugin.
 	ErrNotPlugin = kind("not a working strategy plugin", "not-plugin")
 	// The plugin speaks another version of the protocol.
 	ErrIncompatible = kind("incompatible protocol version", "incompatible")
 	ErrBadInfo      = kind("bad GetInfo answer", "bad-info")
 	// A setting under strategies.<name> is wrong.
-	ErrBadConfig = spared("bad strategy settings", "bad-config")
+	ErrBadConfig = spared("bad strategy settings", "bad-config", failure.Setting)
 	// The process ended during the call. The next call starts a new one.
 	ErrPluginCrashed = kind("plugin process crashed", "crashed")
 	// No answer within the timeout in the settings. context.DeadlineExceeded is the caller's own deadline.
@@ -48,14 +54,14 @@ var (
 	// The plugin crashed too often. It is not started again until its file changes or it is reset.
 	ErrQuarantined = kind("plugin quarantined", "quarantined")
 	// The file or its directory fails the trust checks (setting plugins.integrity).
-	ErrUntrusted = spared("not trusted", "untrusted")
+	ErrUntrusted = spared("not trusted", "untrusted", failure.Plugin)
 	// The plugin needs something that it was not granted (setting plugins.grants).
-	ErrNotGranted = spared("not granted", "not-granted")
+	ErrNotGranted = spared("not granted", "not-granted", failure.Plugin)
 	// plugins.isolation is strict, and this machine cannot enforce every measure.
-	ErrNotIsolated = spared("cannot be isolated", "not-isolated")
+	ErrNotIsolated = spared("cannot be isolated", "not-isolated", failure.Plugin)
 	// The host's environment lacks what a start needs: descriptors, space, memory, processes, the run directory. The
 	// plugin is not at fault, this is no crash, and the next call tries again.
-	ErrHost = spared("host environment fault", "host")
+	ErrHost = spared("host environment fault", "host", failure.Host)
 	// The strategy itself returned an error or panicked. The host tries no other strategy: the error belongs to the
 	// agent.
 	ErrStrategy = kind("strategy failed", "strategy")
@@ -113,12 +119,20 @@ func New(plugin, path string, op Op, err error, hint string) *Error {
 	return e
 }
 
-// Reason is what went wrong, in a word for metrics.
-func (e *Error) Reason() string {
-	if k, ok := errors.AsType[*Kind](e.Err); ok {
-		return k.reason
+// Describe is of the first kind that the error is around, or of the caller's context.
+func (e *Error) Describe() failure.Description {
+	d := failure.Ended(e.Err, failure.Plugin)
+	d.Call, d.Reason = "start", other
+	if e.Op == OpOptimize || e.Op == OpCompress {
+		d.Call = string(e.Op)
 	}
-	return other
+	if k, ok := errors.AsType[*Kind](e.Err); ok {
+		d.Kind, d.Retryable, d.Reason = k.about, false, k.reason
+	}
+	if d.Kind != failure.Canceled && d.Kind != failure.Deadline {
+		d.Plugin, d.Retryable = e.Plugin, e.Retryable
+	}
+	return d
 }
 
 func (e *Error) Error() string {
@@ -136,9 +150,6 @@ func (e *Error) Sentence() string {
 	}
 	return text.Printable(s, maxSentence)
 }
-
-// MayRetry is Retryable, for callers that do not know this package.
-func (e *Error) MayRetry() bool { return e.Retryable }
 
 func (e *Error) Unwrap() error { return e.Err }
 

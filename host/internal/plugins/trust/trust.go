@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/internal/failure"
 )
 
 // Modes of the setting plugins.integrity. They are about files: what is built into the host is trusted as it is.
@@ -139,7 +139,7 @@ func (p *Policy) Remember(e Entry) {
 }
 
 // ErrNoLockFile: there is nowhere to record a plugin.
-var ErrNoLockFile = errors.New("no lock file is configured: set plugins.lockFile")
+var ErrNoLockFile = failure.New(failure.Setting, "no lock file is configured: set plugins.lockFile")
 
 func (p *Policy) CanLock() error {
 	if p.lock.path == "" {
