@@ -137,9 +137,9 @@ fuzz: ## run every fuzz target for FUZZTIME=10s
 		done; \
 	done
 
-# Counting, turns, first contact, memory, the proxy, and the default strategy: what docs/performance.md shows. Memory is
-# measured with 200 sessions, a tenth of what 24 GB have room for.
-BENCH     ?= ^Benchmark(Count|Hostile|Load|Recount|ThreeEntries|Turn|Window|Restore|Optimize|Delta|Mirror|PrepareThroughTheService|Request|FirstByte|Search)$$
+# Counting, turns, first contact, memory, the proxy, and the default strategy: what docs/performance.md shows; and
+# searches. Memory is measured with 200 sessions, a tenth of what 24 GB have room for.
+BENCH     ?= ^Benchmark(Count|Hostile|Load|Recount|ThreeEntries|Turn|Window|Restore|Optimize|Delta|Mirror|PrepareThroughTheService|Request|FirstByte|Search|Indexing)$$
 BENCHPKGS ?= ./host/internal/tokens ./host/internal/engine ./host/internal/plugins ./plugins/distill ./plugins/highdensity ./sdk ./sdk/prune ./host/internal/door/network ./host/internal/door/proxy
 bench: ## measure what docs/performance.md shows; or BENCH=REGEXP
 	@mkdir -p $(BIN)

@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -120,4 +121,59 @@ func storedBytes(b *testing.B, s store.Store) int64 {
 		b.Fatal(err)
 	}
 	return size.Bytes
+}
+
+// BenchmarkIndexing adds three entries, about 550 tokens, to 1 M tokens, and indexes what was added as a host does in the
+// background, for each 20,000 tokens. index-% is the time of that in percent of the time of the additions.
+func BenchmarkIndexing(b *testing.B) {
+	dir := benchPlugins(b)
+	taxonomy, err := tools.ForPresets(tools.PresetNames(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	searchStores(b, func(b *testing.B, open func(*testing.B) store.Store) {
+		h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: "idle"})
+		kept := open(b)
+		h.SetStore(kept)
+		key := store.Key{ID: "indexed"}
+		s, err := h.Session(engine.SessionOptions{ID: key.ID})
+		if err != nil {
+			b.Fatal(err)
+		}
+		index := func() {
+			if err := engine.IndexRecorded(b.Context(), kept, key, taxonomy); err != nil {
+				b.Fatal(err)
+			}
+		}
+		entries := gen.Session(1_000_000/tokensPerEntry, 1)
+		sum := 0
+		for at := 0; at < len(entries); at += 100 {
+			if _, sum, err = s.Load(b.Context(), entries[at:min(at+100, len(entries))]...); err != nil {
+				b.Fatal(err)
+			}
+			index()
+		}
+		next, at := sum+20_000, 0
+		var added, indexed time.Duration
+		var all []time.Duration
+		for b.Loop() {
+			start := time.Now()
+			if _, sum, err = s.Load(b.Context(), entries[at:at+3]...); err != nil {
+				b.Fatal(err)
+			}
+			all = append(all, time.Since(start))
+			added += all[len(all)-1]
+			if at = (at + 3) % (len(entries) - 3); sum >= next {
+				start := time.Now()
+				index()
+				indexed += time.Since(start)
+				next = sum + 20_000
+			}
+		}
+		slices.Sort(all)
+		b.ReportMetric(float64(added.Microseconds())/float64(len(all)), "add-µs")
+		b.ReportMetric(float64(all[len(all)/2].Microseconds()), "add-p50-µs")
+		b.ReportMetric(float64(indexed.Microseconds())/float64(len(all)), "index-µs")
+		b.ReportMetric(100*indexed.Seconds()/added.Seconds(), "index-%")
+	})
 }

@@ -25,6 +25,7 @@ func FuzzText(f *testing.F) {
 		plain([]byte(text))
 		plain(content.String(text))
 		Cut(content.Text{Text: text})
+		indexed([]string{text})
 		p, err := Query{Words: text}.Parse()
 		if err == nil && !p.Matches(strings.Join(quotedIn(p), "\n")) {
 			panic("a text with all that is in quotes does not match " + text)

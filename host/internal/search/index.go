@@ -63,6 +63,13 @@ type Indexer struct {
 	// In the order in which they came first.
 	terms []*posting
 	known map[hashed]*posting
+	words map[string]*word // the same few come again and again
+}
+
+// word has the terms of a word.
+type word struct {
+	terms []*posting
+	next  int // behind the last passage that has it
 }
 
 // posting has the passages of a part that have a term: for each, how many come between the one before and it.
@@ -82,7 +89,7 @@ type state struct {
 // another form: the index must be made again, and the indexer begins with the first entries. It must be given the
 // entries of the records from From on again, with Again.
 func NewIndexer(t *tools.Taxonomy, skip func(tool string) bool, behind store.Part) (_ *Indexer, ok bool) {
-	x := &Indexer{tools: t, skip: skip, known: map[hashed]*posting{}}
+	x := &Indexer{tools: t, skip: skip, known: map[hashed]*posting{}, words: map[string]*word{}}
 	if behind.Until == 0 {
 		return x, true
 	}
@@ -169,24 +176,42 @@ func Argument(t *tools.Taxonomy, call content.ToolCall) string {
 // passage adds the next passage, and returns how many terms it has.
 func (x *Indexer) passage(texts ...string) (n int) {
 	for _, text := range texts {
-		for t := range terms(text) {
-			h := hash(t.text)
-			p := x.known[h]
-			switch {
-			case p == nil:
-				p = &posting{hashed: h}
-				x.known[h] = p
-				x.terms = append(x.terms, p)
-			case p.next > x.passages:
+		for text := range words(text) {
+			w := x.words[text]
+			if w == nil {
+				w = &word{terms: x.postings(text)}
+				x.words[text] = w
+			}
+			if w.next > x.passages {
 				continue
 			}
-			p.passed = binary.AppendUvarint(p.passed, uint64(x.passages-p.next))
-			p.next = x.passages + 1
-			n++
+			w.next = x.passages + 1
+			for _, p := range w.terms {
+				if p.next <= x.passages {
+					p.passed = binary.AppendUvarint(p.passed, uint64(x.passages-p.next))
+					p.next = x.passages + 1
+					n++
+				}
+			}
 		}
 	}
 	x.passages++
 	return n
+}
+
+// postings returns those of a word's terms.
+func (x *Indexer) postings(word string) (all []*posting) {
+	for t := range spelled(word) {
+		h := hash(t.text)
+		p := x.known[h]
+		if p == nil {
+			p = &posting{hashed: h}
+			x.known[h] = p
+			x.terms = append(x.terms, p)
+		}
+		all = append(all, p)
+	}
+	return all
 }
 
 // Passages is how many there are since the last part.
@@ -205,6 +230,7 @@ func (x *Indexer) Part() (pieces map[int][]byte) {
 	}
 	x.places, x.passages, x.terms, x.last = nil, 0, nil, 0
 	clear(x.known)
+	clear(x.words)
 	return pieces
 }
 

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -171,6 +172,58 @@ func TestAnIndexHasTheTermsOfEachPassage(t *testing.T) {
 			if !slices.Equal(x.has[i], want) {
 				t.Errorf("%s: passages %v, want %v", term, x.has[i], want)
 			}
+		}
+	}
+}
+
+// What a tool or a model says makes an index that grows as its text does, and a query of few terms.
+func TestWhatIsUntrustedIsBounded(t *testing.T) {
+	var names strings.Builder
+	for n := range 200_000 {
+		fmt.Fprintf(&names, "getName%d ", n)
+	}
+	for name, tt := range map[string]struct {
+		text string
+		most int // bytes of the index
+	}{
+		"one letter":             {strings.Repeat("a", 1<<20), 1 << 12},
+		"a path":                 {strings.Repeat("a/", 1<<17), 1 << 12},
+		"a name of many parts":   {strings.Repeat("aB", 1<<17), 1 << 12},
+		"the same word":          {strings.Repeat("word ", 1<<16), 1 << 12},
+		"no letters":             {strings.Repeat("=> ", 1<<16), 1 << 12},
+		"empty lines":            {strings.Repeat("\n", 1<<17), 1 << 15},
+		"200,000 distinct names": {names.String(), 2 * names.Len()},
+	} {
+		size := 0
+		for _, part := range indexed([]string{tt.text}) {
+			for _, piece := range part.Pieces {
+				size += len(piece)
+			}
+		}
+		if size > tt.most {
+			t.Errorf("%s: %d bytes of text have an index of %d, want at most %d", name, len(tt.text), size, tt.most)
+		}
+	}
+	if _, err := (Query{Words: names.String()[:10_000]}).Parse(); !errors.Is(err, ErrQuery) {
+		t.Errorf("a query of 10,000 characters: %v", err)
+	}
+	common := strings.Repeat("the of and to a in is it ", 50)
+	parts := indexed([]string{common, names.String(), common})
+	for name, words := range map[string]string{
+		"common words": common[:MaxQuery], "names": names.String()[:MaxQuery], "letters": strings.Repeat("語a", MaxQuery/4),
+		"a path": strings.Repeat("a/b.", MaxQuery/4), "quotes": strings.Repeat(`"a b"`, MaxQuery/5),
+	} {
+		p, err := Query{Words: words}.Parse()
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, _ := p.NewIndex(parts)
+		terms, pieces, counted := len(p.Terms), len(p.Pieces()), len(p.rarest([]Index{x}))
+		if terms > MaxQuery/2 || pieces > groups || counted > maxTerms {
+			t.Errorf("%s: a query of %d terms, which reads %d pieces and counts %d", name, terms, pieces, counted)
+		}
+		if hits := len(p.Rank([]Index{x}, false)); hits > len(x.Spots) {
+			t.Errorf("%s: %d of %d passages", name, hits, len(x.Spots))
 		}
 	}
 }

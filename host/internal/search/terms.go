@@ -29,20 +29,46 @@ type term struct {
 // Of scripts that are written without spaces, such as Chinese, each two neighbouring letters are a term.
 func terms(text string) iter.Seq[term] {
 	return func(yield func(term) bool) {
+		for w := range words(text) {
+			for t := range spelled(w) {
+				if !yield(t) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// words yields what of a text has terms: names and paths, and runs of letters that are written without spaces.
+func words(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
 		for at := 0; at < len(text); {
 			r, n := utf8.DecodeRuneInString(text[at:])
-			end, more := at+n, true
+			end := at + n
 			switch {
+			case letter(r):
+				end = pathEnd(text, at)
 			case unspaced(r):
 				end = run(text, at, unspaced)
-				more = pairs(text, at, end, yield)
-			case letter(r):
-				end, more = path(text, at, yield)
+			default:
+				at = end
+				continue
 			}
-			if !more {
+			if !yield(text[at:end]) {
 				return
 			}
 			at = end
+		}
+	}
+}
+
+// spelled yields the terms of a word.
+func spelled(word string) iter.Seq[term] {
+	return func(yield func(term) bool) {
+		if r, _ := utf8.DecodeRuneInString(word); unspaced(r) {
+			pairs(word, yield)
+		} else {
+			path(word, yield)
 		}
 	}
 }
@@ -65,7 +91,10 @@ func unspaced(r rune) bool {
 // run returns the end of the run of such runes that begins at a place.
 func run(text string, at int, in func(rune) bool) int {
 	for at < len(text) {
-		r, n := utf8.DecodeRuneInString(text[at:])
+		r, n := rune(text[at]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(text[at:])
+		}
 		if !in(r) {
 			break
 		}
@@ -74,34 +103,45 @@ func run(text string, at int, in func(rune) bool) int {
 	return at
 }
 
-// pairs yields each two neighbours of text[from:to], or the letter if it is alone.
-func pairs(text string, from, to int, yield func(term) bool) bool {
-	_, n := utf8.DecodeRuneInString(text[from:to])
-	if from+n == to {
-		return yield(term{text: text[from:to]})
+// pairs yields each two neighbours of a word, or the letter if it is alone.
+func pairs(word string, yield func(term) bool) {
+	_, n := utf8.DecodeRuneInString(word)
+	if n == len(word) {
+		yield(term{text: word})
+		return
 	}
-	for next := from + n; next < to; {
-		_, m := utf8.DecodeRuneInString(text[next:to])
-		if !yield(term{text: text[from : next+m]}) {
-			return false
+	for from, next := 0, n; next < len(word); {
+		_, m := utf8.DecodeRuneInString(word[next:])
+		if !yield(term{text: word[from : next+m]}) {
+			return
 		}
 		from, next = next, next+m
 	}
-	return true
 }
 
-// path yields the terms of names that are joined by single dots, slashes and the like, and returns where they end.
-func path(text string, from int, yield func(term) bool) (end int, more bool) {
+// pathEnd returns where names end that are joined by single dots, slashes and the like.
+func pathEnd(text string, at int) int {
+	for {
+		at = run(text, at, inName)
+		if at+1 >= len(text) || !joins(text[at]) || !startsName(text[at+1:]) {
+			return at
+		}
+		at++
+	}
+}
+
+// path yields the terms of a word that is one name or several.
+func path(word string, yield func(term) bool) {
 	var all, last strings.Builder // without what joins; last is the file with its extension, the method with its type
 	elements, names := 1, 0
-	for at := from; ; {
-		end = run(text, at, inName)
-		folded, ok := name(text, at, end, yield)
+	for at := 0; ; {
+		end := run(word, at, inName)
+		folded, ok := name(word, at, end, yield)
 		if !ok {
-			return end, false
+			return
 		}
 		names++
-		if joined := end+1 < len(text) && joins(text[end]); !joined || !startsName(text[end+1:]) {
+		if end == len(word) {
 			if names > 1 {
 				grow(&all, folded)
 				grow(&last, folded)
@@ -111,15 +151,17 @@ func path(text string, from int, yield func(term) bool) (end int, more bool) {
 		grow(&all, folded)
 		grow(&last, folded)
 		at = end + 1
-		if slash(text[end]) {
+		if slash(word[end]) {
 			last.Reset()
 			elements++
 		}
 	}
 	if names > elements && !yield(term{last.String(), true}) {
-		return end, false
+		return
 	}
-	return end, elements == 1 || yield(term{all.String(), true})
+	if elements > 1 {
+		yield(term{all.String(), true})
+	}
 }
 
 func joins(c byte) bool { return c == '.' || c == '-' || slash(c) }
