@@ -9,13 +9,13 @@ import (
 
 // Query is what [Session.Search] looks for.
 type Query struct {
-	// Words are words, names and paths, in at most 4,096 bytes. Passages with more of them, and with rarer ones, come
-	// first; names are also found by their parts. What stands in "double quotes" must occur exactly so: a quote in it is
-	// written \", a backslash before one \\.
+	// Words are words, names and paths, in at most 1,024 bytes. Passages with more of them, and with rarer ones, come
+	// first; a word counts half for what is found after a passage with it. Names are also found by their parts. What
+	// stands in "double quotes" must occur exactly so: a quote in it is written \", a backslash before one \\.
 	Words string
 	// Limit is the most passages, up to 100; 0 is 3.
 	Limit int
-	// Tokens is how many the passages have together at most, up to 100,000; 0 is 2,000.
+	// Tokens is how many the passages have together at most, up to 1,000,000; 0 is 2,000.
 	Tokens int
 }
 

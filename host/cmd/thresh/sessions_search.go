@@ -47,8 +47,9 @@ func (s *sessions) searchCommand() *cobra.Command {
 		Use: "search WORDS…", Short: "Find passages of stored sessions by words, names and paths",
 		Long: `Searches all that was added to the stored sessions of one owner, whether a strategy removed it
 since or not: what people and the model said, calls and results. Passages with more of the words,
-and with rarer ones, come first; of equals the newest. Names are found however they are written:
-user by id finds getUserById and get_user_by_id, and store.go finds host/internal/store.go:42.
+and with rarer ones, come first; of equals the newest. A word counts half for what is found after a
+passage with it. Names are found however they are written: user by id finds getUserById and
+get_user_by_id, and store.go finds host/internal/store.go:42.
 What stands in quotes must be there exactly as it is written.
 
 What is new since the last search is read and indexed first, which takes some seconds for a

@@ -116,46 +116,46 @@ func (s *Session) PlanOptimize(ctx context.Context) (*history.Plan, outcome.Opti
 	return w.PlanOptimize(ctx, req)
 }
 
-// Missing searches a conversation of the past.
-type Missing struct {
+// Past is a conversation of the past that can be searched. It belongs to one goroutine.
+type Past struct {
 	// Store has what was added, in the session Key.
 	Store store.Store
-	Key   store.Key
-	one   searched
+	store.Key
+	tools   *tools.Taxonomy
+	history *history.History
+	at      store.Position
 }
 
-// OpenMissing makes a [Missing] of what was added up to then, and of what was left of it.
-func OpenMissing(ctx context.Context, added, left []content.Content) (*Missing, error) {
-	m := &Missing{Store: store.NewMemory(), Key: store.Key{ID: "searched"}}
-	head, err := m.Store.Create(ctx, m.Key, store.Origin{})
-	if err != nil {
-		return nil, err
-	}
-	whole, all := map[string]bool{}, content.Content{}
-	for _, c := range left {
-		whole[string(c.AppendJSON(nil))] = true
-		all.Blocks = append(all.Blocks, c.Blocks...)
-	}
-	m.one = searched{key: m.Key, all: true}
-	var records []store.Record
-	counts := make([]history.Count, len(added)) // nobody needs them, but records have one for each block
-	for i, c := range added {
+// NewPast returns a conversation with nothing in it yet.
+func NewPast(ctx context.Context, t *tools.Taxonomy) (*Past, error) {
+	p := &Past{Store: store.NewMemory(), Key: store.Key{ID: "past"}, tools: t, history: history.New()}
+	head, err := p.Store.Create(ctx, p.Key, store.Origin{})
+	p.at.Fence = head.Fence
+	return p, err
+}
+
+// Add adds the next entries, with the ids that they had in a session.
+func (p *Past) Add(ctx context.Context, entries []content.Content) error {
+	counts := make([]history.Count, len(entries)) // nobody needs them, but records have one for each block
+	for i, c := range entries {
 		counts[i].Blocks = make([]int32, len(c.Blocks))
 	}
-	for i, e := range history.New().New(added, counts) {
-		records = append(records, sessionlog.Added{Entries: []*history.Entry{e}}.Later())
-		sent := &history.Entry{ID: e.ID, Content: all} // a passage that stands anywhere in what was left is not missing
-		if whole[string(e.Content.AppendJSON(nil))] {
-			sent.Place = history.Place{Record: uint64(i) + 1}
-		}
-		m.one.sent = append(m.one.sent, sent)
+	added := p.history.New(entries, counts)
+	p.history.AppendEntries(added)
+	records := make([]store.Record, len(added))
+	for i, e := range added {
+		records[i] = sessionlog.Added{Entries: []*history.Entry{e}}.Later()
 	}
-	at := store.Position{Revision: head.Revision, Fence: head.Fence}
-	_, err = m.Store.Append(ctx, m.Key, at, store.Change{Records: records})
-	return m, err
+	head, err := p.Store.Append(ctx, p.Key, p.at, store.Change{Records: records})
+	p.at.Revision = head.Revision
+	return err
 }
 
-// Search is [Session.Search]: it finds what is not in what was left. The ids are those that the entries had in a session.
-func (m *Missing) Search(ctx context.Context, t *tools.Taxonomy, q search.Query) ([]search.Passage, error) {
-	return searchOne(ctx, m.Store, m.one, t, q)
+// Search is [Session.Search] for what was added so far and is not in what was left of it.
+func (p *Past) Search(ctx context.Context, left []content.Content, q search.Query) ([]search.Passage, error) {
+	one := searched{key: p.Key, all: true}
+	for _, c := range left {
+		one.texts = append(one.texts, search.Texts(c)...)
+	}
+	return searchOne(ctx, p.Store, one, p.tools, q)
 }

@@ -225,8 +225,10 @@ type searched struct {
 	all bool
 	// until is the last record that counts.
 	until uint64
-	// sent are entries whose blocks are not found as far as they are as they were added.
-	sent []*history.Entry
+	// sent are entries whose blocks are not found as far as they are as they were added; what stands in one of texts is
+	// not found either.
+	sent  []*history.Entry
+	texts []string
 }
 
 // finder searches sessions of a store.
@@ -249,8 +251,8 @@ func (f *finder) find(ctx context.Context, all []searched) (found []Found, err e
 	}
 	// A string in quotes is looked for within words only if it stands nowhere between words.
 	for _, within := range []bool{false, true} {
-		if found, err = f.take(ctx, all, indexes, shelves, f.words.Rank(indexes, within)); err != nil || len(found) > 0 ||
-			!f.words.Quotes() {
+		r := f.words.Rank(indexes, within, func(session int, at search.Spot) bool { return shelves[session].may(at) })
+		if found, err = f.take(ctx, all, indexes, shelves, r); err != nil || len(found) > 0 || !f.words.Quotes() {
 			break
 		}
 	}
@@ -296,27 +298,32 @@ func (f *finder) index(ctx context.Context, one searched) (search.Index, error) 
 // readAhead is how many passages are read from the store at once, at first and then.
 const readAhead, readMore = 8, 64
 
-// take reads the passages of hits in their order, until there are enough of those that fit.
+// take reads the passages of a ranking in their order, until there are enough of those that fit.
 func (f *finder) take(ctx context.Context, all []searched, indexes []search.Index, shelves []*shelf,
-	hits []search.Hit) (found []Found, err error) {
+	r *search.Ranking) (found []Found, err error) {
+	spot := func(h search.Hit) search.Spot { return indexes[h.Session].Spots[h.Number] }
 	most, left := f.words.Limits()
 	seen := map[string]bool{}
-	var batch []search.Hit
 	size := readAhead
-	flush := func() error {
+	for len(found) < most {
+		next := r.Next(size)
+		if len(next) == 0 {
+			break
+		}
+		size = readMore
 		for i, s := range shelves {
 			var spots []search.Spot
-			for _, h := range batch {
+			for _, h := range next {
 				if h.Session == i {
-					spots = append(spots, indexes[i].Spots[h.Number])
+					spots = append(spots, spot(h))
 				}
 			}
 			if err := s.fetch(ctx, spots); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		for _, h := range batch {
-			p, ok := shelves[h.Session].passage(indexes[h.Session].Spots[h.Number])
+		for i, h := range next {
+			p, ok := shelves[h.Session].passage(spot(h))
 			if !ok || seen[p.Text] || !f.words.Matches(p.Text) {
 				continue
 			}
@@ -327,31 +334,14 @@ func (f *finder) take(ctx context.Context, all []searched, indexes []search.Inde
 				continue
 			}
 			left -= p.Tokens
-			shelves[h.Session].describe(&p, indexes[h.Session].Spots[h.Number])
-			if found = append(found, Found{all[h.Session].key, p}); len(found) == most {
-				break
-			}
-		}
-		batch, size = batch[:0], readMore
-		return nil
-	}
-	for _, h := range hits {
-		if len(found) == most {
-			return found, nil
-		}
-		if !shelves[h.Session].may(indexes[h.Session].Spots[h.Number]) {
-			continue
-		}
-		if batch = append(batch, h); len(batch) == size {
-			if err := flush(); err != nil {
-				return nil, err
-			}
+			shelves[h.Session].describe(&p, spot(h))
+			found = append(found, Found{all[h.Session].key, p})
+			r.Found(h, next[i+1:])
+			size = readAhead
+			break
 		}
 	}
-	if len(batch) > 0 && len(found) < most {
-		err = flush()
-	}
-	return found, err
+	return found, nil
 }
 
 // shelf has the records of one session that passages are read from.
@@ -442,20 +432,15 @@ func (s *shelf) passage(at search.Spot) (p search.Passage, ok bool) {
 	return p, true
 }
 
-// has reports whether what is sent of an entry has a text.
+// has reports whether what is sent of an entry, or beside it, has a text.
 func (s *shelf) has(entry, text string) bool {
-	e := s.edited[entry]
-	if e == nil {
-		return false
-	}
+	in := func(sent string) bool { return strings.Contains(sent, text) }
 	texts, known := s.left[entry]
-	if !known {
-		for _, b := range e.Content.Blocks {
-			texts = append(texts, search.Text(b))
-		}
+	if e := s.edited[entry]; e != nil && !known {
+		texts = search.Texts(e.Content)
 		s.left[entry] = texts
 	}
-	return slices.ContainsFunc(texts, func(left string) bool { return strings.Contains(left, text) })
+	return slices.ContainsFunc(texts, in) || slices.ContainsFunc(s.texts, in)
 }
 
 // describe says where a passage stood.

@@ -13,7 +13,7 @@ import (
 var ErrQuery = failure.New(failure.Request, "cannot be searched for")
 
 const (
-	// Of a query's terms as many count as this, the rarest.
+	// Of a query's terms as many count as this, the rarest. A [Hit] has a bit for each.
 	maxTerms = 32
 	// The defaults and bounds of a query's limits.
 	defaultLimit, maxLimit = 3, 100
@@ -29,8 +29,9 @@ const (
 
 // Query is what to search for. The zero value of a limit is its default.
 type Query struct {
-	// Words are words, names and paths: passages with more of them, and with rarer ones, come first. "What stands in
-	// quotes" must be in a passage exactly as written; a quote in it is written \", a backslash before it \\.
+	// Words are words, names and paths: passages with more of them, and with rarer ones, come first, and a word counts
+	// half for what is found after a passage with it. "What stands in quotes" must be in a passage exactly as written; a
+	// quote in it is written \", a backslash before it \\.
 	Words string
 	// Limit is the most passages, 3 by default; Tokens is how many they have together at most, 2,000 by default.
 	Limit, Tokens int

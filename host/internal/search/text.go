@@ -27,6 +27,15 @@ func Text(b content.Block) string {
 	return ""
 }
 
+// Texts returns the [Text] of each block.
+func Texts(c content.Content) []string {
+	texts := make([]string, len(c.Blocks))
+	for i, b := range c.Blocks {
+		texts[i] = Text(b)
+	}
+	return texts
+}
+
 // plain returns JSON as a person reads it: strings without escapes, and each value of an object behind its name.
 // What is no JSON stays as it is.
 func plain(raw []byte) string {

@@ -1,84 +1,71 @@
 package compare
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/search"
-	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// wayBack searches a recording as a model can that is given thresh_recall: all that was added up to a request and is not
-// in it. The index is made when something is lost for the first time.
+// wayBack is what was added up to a request, to be searched as by a model that is given thresh_recall.
 type wayBack struct {
-	taxonomy *tools.Taxonomy
-	make     sync.Once
-	part     store.Part
-	known    map[identity]bool // the entries as they were recorded
+	*engine.Past
+	from, until int // the entries in it
 }
 
-func (w *wayBack) index(entries []content.Content) {
-	w.make.Do(func() {
-		x, _ := search.NewIndexer(w.taxonomy, tools.Recalls, store.Part{})
-		w.known = make(map[identity]bool, len(entries))
-		for i := range entries {
-			x.Add(uint64(i+1), 0, &entries[i])
-			w.known[identify(entries[i])] = true
-		}
-		w.part.Pieces = x.Part()
-	})
-}
-
-// sentNow is what a request still has.
-type sentNow struct {
-	whole  map[identity]bool
-	edited []string // the texts of the blocks of entries that are not as they were recorded
-}
-
-func (w *wayBack) sent(history []content.Content) sentNow {
-	now := sentNow{whole: map[identity]bool{}}
-	for _, c := range history {
-		id := identify(c)
-		if w.known[id] {
-			now.whole[id] = true
-			continue
-		}
-		for _, b := range c.Blocks {
-			now.edited = append(now.edited, search.Text(b))
-		}
-	}
-	return now
-}
-
-// search returns the first passages of the entries from up to until that the request no longer has.
-func (w *wayBack) search(parameters json.RawMessage, entries []content.Content, from, until int, now sentNow) (
-	found []string) {
-	q, err := search.Query{Words: callWords(parameters)}.Parse()
-	if err != nil { // a call without a word
+// search counts for how many of the calls that lack something in a turn a search finds some of that.
+func (o *observer) search(ctx context.Context, t replay.Turn) error {
+	if len(o.lacking) == 0 {
 		return nil
 	}
-	index, _ := q.NewIndex([]store.Part{w.part}) // it was made here
-	most, _ := q.Limits()
-	for _, h := range q.Rank([]search.Index{index}, false) {
-		at := index.Spots[h.Number]
-		entry := int(at.Record) - 1
-		if entry < from || entry >= until || now.whole[identify(entries[entry])] {
-			continue
+	q, w := o.rec.Requests[t.Turn-1], &o.back
+	if w.Past == nil || w.from != q.From {
+		past, err := engine.NewPast(ctx, o.rec.taxonomy)
+		if err != nil {
+			return err
 		}
-		p, _ := search.Cut(entries[entry].Blocks[at.Block]).Passage(at.Part)
-		there := func(text string) bool { return strings.Contains(text, p.Text) }
-		if slices.Contains(found, p.Text) || slices.ContainsFunc(now.edited, there) {
-			continue
+		*w = wayBack{past, q.From, q.From}
+	}
+	if err := w.Add(ctx, o.rec.entries()[w.until:q.Entry]); err != nil {
+		return err
+	}
+	w.until = q.Entry
+	for _, c := range o.lacking {
+		found, err := w.Search(ctx, t.Prepared.History, search.Query{Words: callWords(c.parameters)})
+		if err != nil && !errors.Is(err, search.ErrQuery) { // a call without a word
+			return err
 		}
-		if found = append(found, p.Text); len(found) == most {
-			break
+		missing := o.missing(c)
+		if slices.ContainsFunc(found, func(p search.Passage) bool { return o.hasSome(p.Text, missing) }) {
+			o.tally.needs.Found++
 		}
 	}
-	return found
+	return nil
+}
+
+// missing returns what a call needs and the request does not have. Of an edit these are the lines: names stand in more
+// places.
+func (o *observer) missing(c neededCall) []int32 {
+	all := slices.DeleteFunc(slices.Clone(c.things), o.held.holds)
+	lines := slices.DeleteFunc(slices.Clone(all), func(id int32) bool { return id < o.rec.linesFrom })
+	if len(lines) > 0 {
+		return lines
+	}
+	return all
+}
+
+func (o *observer) hasSome(text string, things []int32) bool {
+	has := o.held.finder.find(content.Content{Blocks: []content.Block{content.Text{Text: text}}})
+	return slices.ContainsFunc(things, func(id int32) bool {
+		// A name may be part of a longer one there, such as a file's of a path.
+		return slices.Contains(has, id) || int(id) < len(o.rec.names) && strings.Contains(text, o.rec.names[id])
+	})
 }
 
 // callWords returns the texts of a call's parameters, as the words of a query.
@@ -91,29 +78,4 @@ func callWords(parameters json.RawMessage) string {
 		}
 	})
 	return words.String()
-}
-
-// findsAgain reports whether a search by the words of a call whose request lacks something finds some of that. Of an edit
-// it must be one of the lines: names stand in more places.
-func (o *observer) findsAgain(c neededCall, turn int) bool {
-	missing := slices.DeleteFunc(slices.Clone(c.things), o.held.holds)
-	if lines := slices.DeleteFunc(slices.Clone(missing), func(id int32) bool { return id < o.rec.linesFrom }); len(lines) > 0 {
-		missing = lines
-	}
-	q := o.rec.Requests[turn-1]
-	if o.now == nil {
-		o.rec.back.index(o.rec.entries())
-		now := o.rec.back.sent(o.history)
-		o.now = &now
-	}
-	for _, text := range o.rec.back.search(c.parameters, o.rec.entries(), q.From, q.Entry, *o.now) {
-		things := o.held.finder.find(content.Content{Blocks: []content.Block{content.Text{Text: text}}})
-		if slices.ContainsFunc(missing, func(id int32) bool {
-			// A name may be part of a longer one there, such as a file's of a path.
-			return slices.Contains(things, id) || int(id) < len(o.rec.names) && strings.Contains(text, o.rec.names[id])
-		}) {
-			return true
-		}
-	}
-	return false
 }

@@ -252,26 +252,25 @@ func stringEnd(raw []byte, start int) int {
 	return min(end+1, len(raw))
 }
 
-// needed counts the calls of an answer all of whose dependencies the request still held. A call with one thing missing
-// is not kept: the model could not have made it as it did.
-func (o *observer) needed(calls []neededCall, turn int) {
+// needed counts the calls of an answer all of whose dependencies the request still held, and returns the others. A call
+// with one thing missing is not kept: the model could not have made it as it did.
+func (o *observer) needed(calls []neededCall) (lacking []neededCall) {
 	n := &o.tally.needs
 	for _, c := range calls {
 		kept := 1
 		for _, thing := range c.things {
 			if !o.held.holds(thing) {
 				kept = 0
+				lacking = append(lacking, c)
 				break
 			}
 		}
 		n.Calls++
 		n.Kept += kept
-		if kept == 0 && o.findsAgain(c, turn) {
-			n.Found++
-		}
 		if c.edit {
 			n.Edits++
 			n.KeptEdits += kept
 		}
 	}
+	return lacking
 }

@@ -5,7 +5,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // observer folds the turns of one replay into a tally and a list of points. The cost of a turn depends on what the
@@ -21,8 +20,8 @@ type observer struct {
 	bill        *bill
 	held        *held // nil for doing nothing: every request contains all entries before it
 	own         *ownShare
-	history     []content.Content // of the turn, and now is what it has
-	now         *sentNow
+	lacking     []neededCall // of the latest turn
+	back        wayBack
 	sendable    map[int]bool // for doing nothing: turns, from 1, that some variant could send
 	sent        int          // entries of the last request that could be sent
 	stable      int          // entries at the beginning of all requests since that one
@@ -76,9 +75,7 @@ func (o *observer) turn(t replay.Turn) {
 	// What the recorded answer used is compared with what this request still held.
 	used := o.rec.uses[t.Turn-1]
 	o.recall(used.words, t.Turn)
-	o.history, o.now = t.Prepared.History, nil
-	o.needed(used.calls, t.Turn)
-	o.history, o.now = nil, nil
+	o.lacking = o.needed(used.calls)
 	o.reread(used.repeats)
 	if v, ok := o.own.turn(o.rec.own[t.Turn-1], o.held); ok {
 		o.tally.own.add(ownTally{requests: 1, sum: v, worst: v})

@@ -6,6 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -17,9 +18,10 @@ const maxUsed = 4096
 // nothing changes after record has returned.
 type recording struct {
 	*replay.Recording
-	name   string
-	pairs  *turns.Pairs
-	prices prices
+	name     string
+	taxonomy *tools.Taxonomy
+	pairs    *turns.Pairs
+	prices   prices
 	// cached says that the recording knows what was read from the prompt cache or written to it. writes says the latter.
 	cached, writes bool
 	// uses holds what each request's answer used, parallel to Requests.
@@ -34,7 +36,6 @@ type recording struct {
 	// lines numbers the lines of files that some edit replaces, in the form of fileLine, behind the groups.
 	lines     map[string]int32
 	linesFrom int32
-	back      wayBack
 	// around has the words on each line of the recording, as things of their own: see findAround.
 	around     map[string][]int32
 	aroundFrom int32
@@ -100,7 +101,7 @@ func record(ctx context.Context, h *engine.Host, s Session, p prices) (*recordin
 	if err != nil {
 		return nil, err
 	}
-	r.back.taxonomy = taxonomy
+	r.taxonomy = taxonomy
 	used := r.findUsed()
 	repeats := r.findRepeats()
 	calls := r.findNeeds(taxonomy)

@@ -231,6 +231,10 @@ func (c *comparison) replay(ctx context.Context, j job) slot {
 		return slot{err: err}
 	}
 	for t, err := range rec.Turns(ctx, c.host, replay.Options{Settings: v.of(rec)}) {
+		if err == nil {
+			o.turn(t)
+			err = o.search(ctx, t)
+		}
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return slot{}
@@ -238,7 +242,6 @@ func (c *comparison) replay(ctx context.Context, j job) slot {
 			o.finishReplay()
 			return slot{found: o, err: err}
 		}
-		o.turn(t)
 		if c.options.Turn != nil {
 			c.options.Turn(j.session, j.variant, t)
 		}

@@ -95,8 +95,8 @@ func Search(ctx context.Context, sheet, question, words string) (string, error) 
 
 // lookup searches what had been removed from a sheet's context.
 type lookup struct {
-	missing *engine.Missing
-	tools   *tools.Taxonomy
+	past    *engine.Past
+	left    []content.Content
 	counter *tokens.Counter
 	// read finds what has an id.
 	read func(context.Context, mcp.Asked) ([]mcp.Part, error)
@@ -115,23 +115,26 @@ func (b *Book) lookup(ctx context.Context, unit string) (*lookup, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lookup{}
-	var failed [3]error
-	l.tools, failed[0] = tools.ForPresets(tools.PresetNames(), nil)
-	l.counter, failed[1] = tokens.For("", "")
-	l.missing, failed[2] = engine.OpenMissing(ctx, added, r.Left)
+	t, err := tools.ForPresets(tools.PresetNames(), nil)
+	if err != nil {
+		return nil, err
+	}
+	l := &lookup{left: r.Left}
+	var failed [2]error
+	l.counter, failed[0] = tokens.For("", "")
+	l.past, failed[1] = engine.NewPast(ctx, t)
 	if err := errors.Join(failed[:]...); err != nil {
 		return nil, err
 	}
-	l.read = mcp.Stored(l.missing.Store, l.missing.Key, l.tools)
-	return l, nil
+	l.read = mcp.Stored(l.past.Store, l.past.Key, t)
+	return l, l.past.Add(ctx, added)
 }
 
 func (l *lookup) recall(ctx context.Context, a mcp.Asked) ([]mcp.Part, error) {
 	if a.Query == "" {
 		return l.read(ctx, a)
 	}
-	found, err := l.missing.Search(ctx, l.tools, search.Query{Words: a.Query, Tokens: a.Tokens})
+	found, err := l.past.Search(ctx, l.left, search.Query{Words: a.Query, Tokens: a.Tokens})
 	return mcp.Parts(found), err
 }
 
