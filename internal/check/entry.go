@@ -80,11 +80,10 @@ func block(speaker content.Speaker, b content.Block, valid func([]byte) bool) (f
 
 // opaque judges a block that was not understood: a kind of its own is welcome, anything else is a broken block.
 func opaque(b content.Opaque) (field string, err error) {
-	switch kind := b.Kind(); kind {
-	case "":
+	switch kind := b.Kind(); {
+	case kind == "":
 		return "type", fmt.Errorf("it has no type: %.40s", b.JSON)
-	case content.KindText, content.KindToolCall, content.KindToolResponse,
-		content.KindMedia, content.KindThinking, content.KindCode:
+	case content.KindNamed(kind) != nil:
 		field = b.Lacks()
 		return field, fmt.Errorf("a %s block needs %s, a string: %.80s", kind, field, b.JSON)
 	}

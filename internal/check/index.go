@@ -45,7 +45,7 @@ func (x *Index) extend(n int, at func(int) content.Content) {
 	for i := x.position(x.seen); i < n; i++ {
 		c := at(i)
 		for _, b := range c.Blocks {
-			if id, ok := callID(b); ok {
+			if id, ok := content.CallID(b); ok {
 				if found := x.ids[id]; len(found) == 0 || found[len(found)-1] != x.seen {
 					x.ids[id] = append(found, x.seen)
 				}
@@ -225,7 +225,7 @@ func (x *Index) pairs(found *problems, n int, at func(int) content.Content, chan
 
 func collectIDs(ids map[string]struct{}, c content.Content) {
 	for _, b := range c.Blocks {
-		if id, ok := callID(b); ok {
+		if id, ok := content.CallID(b); ok {
 			ids[id] = struct{}{}
 		}
 	}

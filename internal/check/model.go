@@ -174,7 +174,7 @@ func (p *problems) madeUp(history []content.Content, parts []Part) {
 	ids := map[string]bool{} // of the calls and results in new entries
 	for _, part := range parts {
 		for _, b := range part.Content.Blocks {
-			if id, ok := callID(b); ok && part.Index < 0 {
+			if id, ok := content.CallID(b); ok && part.Index < 0 {
 				ids[id] = true
 			}
 		}
@@ -186,7 +186,7 @@ func (p *problems) madeUp(history []content.Content, parts []Part) {
 	stood := map[string]int{}
 	count := func(c content.Content, by, at int) {
 		for _, b := range c.Blocks {
-			if id, ok := callID(b); ok && ids[id] {
+			if id, ok := content.CallID(b); ok && ids[id] {
 				key := string(content.AppendBlock(nil, b))
 				left[key] += by
 				if by > 0 {
@@ -208,7 +208,7 @@ func (p *problems) madeUp(history []content.Content, parts []Part) {
 			continue
 		}
 		for j, b := range part.Content.Blocks {
-			if _, ok := callID(b); !ok {
+			if _, ok := content.CallID(b); !ok {
 				continue
 			}
 			key := string(content.AppendBlock(nil, b))

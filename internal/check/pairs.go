@@ -43,7 +43,7 @@ func pairingOf(
 		orphans: map[side]int{}, waiting: map[side]int{}, calls: map[side]int{}, pending: map[side]int{},
 	}
 	at := func(ref turns.At) (side, bool) {
-		id, _ := callID(history[ref.Entry].Blocks[ref.Block])
+		id, _ := content.CallID(history[ref.Entry].Blocks[ref.Block])
 		_, wanted := ids[id]
 		return side{origin(ref.Entry), id}, wanted
 	}
@@ -91,17 +91,6 @@ func origin(parts []Part, at turns.At) (was turns.At, ok bool) {
 	}
 }
 
-func callID(b content.Block) (id string, ok bool) {
-	switch b := b.(type) {
-	case content.ToolCall:
-		return b.ID, true
-	case content.ToolResponse:
-		return b.CallID, true
-	default:
-		return "", false
-	}
-}
-
 // touched returns the ids of all calls and responses that a rewrite could have parted: those in removed, changed or new
 // entries. Other ids pair as they did. An answer that keeps all entries with calls whole touches none, so the usual
 // answer is judged without building a single pairing.
@@ -143,7 +132,7 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 	pairs := turns.Pair(made)
 	for call, response := range pairs.Answered() {
 		if pairs.Late(response) {
-			id, _ := callID(made[call.Entry].Blocks[call.Block])
+			id, _ := content.CallID(made[call.Entry].Blocks[call.Block])
 			ids[id] = struct{}{}
 		}
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/provider/apis"
@@ -11,21 +10,16 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-var kinds = []string{
-	content.KindText, content.KindToolCall, content.KindToolResponse, content.KindMedia, content.KindThinking,
-	content.KindCode,
-}
-
 // noOpaque returns an error for the first block of an unknown kind, with what was probably meant. No strategy can read
 // such a block, and a call or response in it is paired with nothing.
 func noOpaque(c content.Content) error {
 	for i, b := range c.Blocks {
 		o, opaque := b.(content.Opaque)
 		// Opaque blocks of a known kind lack a field, for which another check has a better message.
-		if !opaque || o.Kind() == "" || slices.Contains(kinds, o.Kind()) {
+		if !opaque || o.Kind() == "" || content.KindNamed(o.Kind()) != nil {
 			continue
 		}
-		kind := o.Kind()
+		kind, kinds := o.Kind(), content.KindNames()
 		hint := "; want one of: " + strings.Join(kinds, ", ")
 		// First what other formats call it ("tool_use"), then a spelling mistake.
 		if meant := cmp.Or(apis.Means(kind), nearest.One(kind, kinds)); meant != "" {

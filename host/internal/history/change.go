@@ -87,14 +87,7 @@ func calls(c content.Content) []string {
 		if len(ids) == outcome.MostCalls {
 			break
 		}
-		var id string
-		switch b := b.(type) {
-		case content.ToolCall:
-			id = b.ID
-		case content.ToolResponse:
-			id = b.CallID
-		}
-		if id != "" && !seen[id] {
+		if id, _ := content.CallID(b); id != "" && !seen[id] {
 			seen[id] = true
 			ids = append(ids, id)
 		}

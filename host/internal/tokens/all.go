@@ -45,20 +45,7 @@ func isLarge(entries []content.Content) bool {
 	size := 0
 	for _, e := range entries {
 		for _, b := range e.Blocks {
-			switch b := b.(type) {
-			case content.Text:
-				size += len(b.Text)
-			case content.Code:
-				size += len(b.Code)
-			case content.Thinking:
-				size += len(b.Thought)
-			case content.ToolCall:
-				size += len(b.Parameters)
-			case content.ToolResponse:
-				size += len(b.Result)
-			case content.Opaque:
-				size += len(b.JSON)
-			}
+			size += content.ReadSize(b)
 			if size > enough {
 				return true
 			}

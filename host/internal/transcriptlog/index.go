@@ -48,15 +48,12 @@ func (x *Index) Calls(index int) []string { return calls(x.entries[index]) }
 func calls(c content.Content) []string {
 	var ids []string
 	for _, b := range c.Blocks {
-		switch b := b.(type) {
-		case content.ToolCall:
-			ids = append(ids, b.ID)
-		case content.ToolResponse:
-			ids = append(ids, b.CallID)
+		if id, _ := content.CallID(b); id != "" {
+			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)
-	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return id == "" })
+	return slices.Compact(ids)
 }
 
 // Holds reports whether an entry has the tool call with an id, or a response to it.

@@ -161,24 +161,16 @@ func (b *builder) inspect(i int, c content.Content) {
 		if !ok {
 			continue
 		}
-		switch k := o.Kind(); k {
-		case "":
+		switch k := o.Kind(); {
+		case k == "":
 			b.oddity(
 				line, i, "value that is not a block", "block %d is %s, not a block; it is carried unchanged", j,
 				ordered.Clip(o.JSON),
 			)
 		// Of a known kind: a required field is missing or has the wrong type.
-		case content.KindText,
-			content.KindToolCall,
-			content.KindToolResponse,
-			content.KindMedia,
-			content.KindThinking,
-			content.KindCode:
+		case content.KindNamed(k) != nil:
 			b.oddity(line, i, "malformed block", "block %d of kind %q is malformed; it is carried unchanged", j, k)
-		default:
-			if carried(k) {
-				continue
-			}
+		case !carried(k):
 			b.oddity(
 				line, i, "block of an unknown kind", "block %d is of the unknown kind %q; it is carried unchanged", j,
 				ordered.Clip([]byte(k)),
