@@ -19,13 +19,13 @@
 //		return sdk.Info{Name: "keep-last", Version: "0.1.0", Trigger: sdk.Threshold(0.85)}
 //	}
 //
-//	func (keepLast) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
+//	func (keepLast) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 //		kept := turns.KeepLast(in.History, 50)
 //		if len(kept) == len(in.History) {
 //			return sdk.NoOp(sdk.NoOpTailCoversAll), nil
 //		}
-//		over := float64(in.TokensOf(kept)) > in.Target()
-//		return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: over}), nil
+//		fits, err := in.Fits(ctx, host, kept)
+//		return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: !fits}), err
 //	}
 //
 //	func main() { serve.Strategy(keepLast{}) }

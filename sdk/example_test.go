@@ -16,13 +16,13 @@ func (lastTwo) Info() sdk.Info {
 	return sdk.Info{Name: "last-two", Version: "0.1.0", Trigger: sdk.Threshold(0.85)}
 }
 
-func (lastTwo) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
+func (lastTwo) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	kept := turns.KeepLast(in.History, 2)
 	if len(kept) == len(in.History) {
 		return sdk.NoOp(sdk.NoOpTailCoversAll), nil
 	}
-	missed := float64(in.TokensOf(kept)) > in.Target()
-	return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: missed}), nil
+	fits, err := in.Fits(ctx, host, kept)
+	return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: !fits}), err
 }
 
 // A strategy is a type with two methods. Its main function is serve.Strategy(lastTwo{}); in a test, sdktest calls it as a

@@ -101,15 +101,15 @@ func (in CompressInput) Tokens(from, to int) int {
 	return in.TokensIn(from, to)
 }
 
-// TokensOf returns what the host's tokenizer counts for unchanged entries of History. For entries that you made or
-// changed ask [Host.EstimateTokens].
-func (in CompressInput) TokensOf(kept []Content) (tokens int) {
-	for _, entry := range kept {
-		if i, ok := entry.Origin(); ok {
-			tokens += in.Tokens(i, i+1)
-		}
+// Fits reports whether a history has at most [CompressParams.Target] tokens. Entries of History that did not change come
+// with their counts; the host counts all others, in one call. The error is that of [Host.EstimateTokens].
+func (in CompressInput) Fits(ctx context.Context, host Host, history []Content) (bool, error) {
+	counts, err := host.EstimateTokens(ctx, history)
+	tokens := 0
+	for _, n := range counts {
+		tokens += n
 	}
-	return tokens
+	return float64(tokens) <= in.Target(), err
 }
 
 // CompressResult is a new history, or a no-op. Make it with [Applied] or [NoOp].

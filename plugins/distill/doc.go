@@ -1,7 +1,7 @@
 // Package distill is the strategy distill: it keeps what people and the AI said and what the AI wrote, and of results,
 // line by line, what later calls need. It needs no LLM and rewrites the history rarely.
 //
-// It is written with the public SDK alone, and is the example of docs/writing-a-strategy.md for a strategy of some
+// It is written with the public SDK alone, and is the example of docs/strategies-in-depth.md for a strategy of some
 // size. Start reading at [Strategy.Compress].
 //
 //   - schedule.go says when to compress, and how far.

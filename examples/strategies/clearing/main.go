@@ -58,16 +58,9 @@ func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 	if cleared == 0 {
 		return sdk.NoOp(sdk.NoOpNoGain), nil
 	}
-	counts, err := host.EstimateTokens(ctx, history)
-	if err != nil {
-		return sdk.CompressResult{}, fmt.Errorf("counting: %w", err)
-	}
-	tokens := 0
-	for _, n := range counts {
-		tokens += n
-	}
+	fits, err := in.Fits(ctx, host, history)
 	return sdk.Applied(history, sdk.CompressMetadata{
-		TargetMissed: float64(tokens) > in.Target(),
+		TargetMissed: !fits,
 		Counts:       map[string]int64{"resultsCleared": cleared},
-	}), nil
+	}), err
 }

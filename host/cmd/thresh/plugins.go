@@ -15,8 +15,8 @@ import (
 )
 
 func pluginsCommand(a *app) *cobra.Command {
-	return group("plugins", "List, lock, try and verify strategy plugins", "",
-		listCommand(a), lockCommand(a), tryCommand(a), verifyCommand(a))
+	return group("plugins", "Make, list, lock, try and verify strategy plugins", "",
+		newPluginCommand(a), listCommand(a), lockCommand(a), tryCommand(a), verifyCommand(a))
 }
 
 // listCommand starts every trusted plugin, because only the plugin itself can tell its version, trigger and needs.

@@ -28,13 +28,13 @@ func (forgetThoughts) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.Den
 	return result, nil
 }
 
-func (forgetThoughts) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
+func (forgetThoughts) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	kept := turns.KeepLast(in.History, 50)
 	if len(kept) == len(in.History) {
 		return sdk.NoOp(sdk.NoOpTailCoversAll), nil
 	}
-	over := float64(in.TokensOf(kept)) > in.Target()
-	return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: over}), nil
+	fits, err := in.Fits(ctx, host, kept)
+	return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: !fits}), err
 }
 
 func isThought(b sdk.Block) bool {
