@@ -24,7 +24,7 @@ func (suffix) Info() sdk.Info {
 	return sdk.Info{Name: "suffix", Version: "1.0.0", Trigger: sdk.Threshold(0.8)}
 }
 
-func (s suffix) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
+func (s suffix) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	n := len(in.History)
 	kept := turns.KeepLast(in.History, n-n*3/4)
 	switch {
@@ -36,15 +36,15 @@ func (s suffix) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (s
 	if len(kept) == n {
 		return sdk.NoOp(sdk.NoOpNoGain), nil
 	}
-	missed := !s.silently && float64(in.TokensOf(kept)) > in.Target()
-	m := sdk.CompressMetadata{TargetMissed: missed}
+	fits, err := in.Fits(ctx, host, kept)
+	m := sdk.CompressMetadata{TargetMissed: !fits && !s.silently}
 	if !s.forgetfully {
 		m.Counts = map[string]int64{"dropped": int64(n - len(kept))}
 	}
 	if s.boastfully {
 		boast(kept)
 	}
-	return sdk.Applied(kept, m), nil
+	return sdk.Applied(kept, m), err
 }
 
 // boast replaces the first line of the first result that has two.
