@@ -222,7 +222,7 @@ func TestWhatIsUntrustedIsBounded(t *testing.T) {
 		if terms > MaxQuery/2 || pieces > groups || counted > maxTerms {
 			t.Errorf("%s: a query of %d terms, which reads %d pieces and counts %d", name, terms, pieces, counted)
 		}
-		if hits := len(p.Rank([]Index{x}, false)); hits > len(x.Spots) {
+		if hits := len(p.Rank([]Index{x}, false, func(int, Spot) bool { return true }).hits); hits > len(x.Spots) {
 			t.Errorf("%s: %d of %d passages", name, hits, len(x.Spots))
 		}
 	}
