@@ -20,3 +20,17 @@ func TestPinnedEntriesStay(t *testing.T) {
 		t.Errorf("%d of %d entries are left: %v", n, len(history), out.History)
 	}
 }
+
+// What is pinned takes room from the newest entries.
+func TestPinnedEntriesCountForTheTarget(t *testing.T) {
+	history := gen.Letters(t, "hahahahahaha")
+	c := sdktest.Config{Counter: tens, Threshold: 1, ContextLimit: 100} // of 12 entries fewer than 6 fit
+	for pinned := range 4 {
+		if pinned > 0 {
+			history[pinned-1].Metadata = []byte(`{"pinned":true}`)
+		}
+		if n := len(sdktest.Compress(t, Strategy{}, history, c).History); n != 5 {
+			t.Errorf("%d entries are pinned: %d are left", pinned, n)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func (Strategy) Info() sdk.Info {
 	}
 }
 
-// Compress keeps as many of the newest entries as count less than the target, and at least two. The cut then moves
+// Compress keeps as many of the newest entries as count less than the target with what is pinned, and at least two. The cut then moves
 // forward to where no response is parted from its call. Pinned entries before the cut stay, each with its exchange. It
 // is a no-op if the history is already below the target.
 func (Strategy) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
@@ -41,9 +41,15 @@ func (Strategy) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (s
 	if n <= fewest {
 		return sdk.NoOp(sdk.NoOpNoGain), nil
 	}
+	stay := make([]int, n+1) // tokens of the pinned entries before each
+	for i, entry := range in.History {
+		if stay[i+1] = stay[i]; entry.Pinned() {
+			stay[i+1] += in.Tokens(i, i+1)
+		}
+	}
 	// Binary search: the more entries are dropped, the fewer tokens are left. The first entry goes in any case, because
 	// the history as a whole is over the target.
-	cut := 1 + sort.Search(n-fewest-1, func(i int) bool { return float64(in.Tokens(1+i, n)) < target })
+	cut := 1 + sort.Search(n-fewest-1, func(i int) bool { return float64(stay[1+i]+in.Tokens(1+i, n)) < target })
 	cut = turns.CutForward(in.History, cut)
 	if cut == 0 {
 		return sdk.NoOp(sdk.NoOpNoGain), nil

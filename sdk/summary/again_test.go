@@ -92,6 +92,35 @@ func TestOfSeveralSummariesTheNewestIsUpdated(t *testing.T) {
 	}
 }
 
+// A pinned last message stands behind the summary, with what is pinned after it, and is not said twice. Other pinned
+// entries stand before it.
+func TestAPinnedLastMessageStandsBehindTheSummary(t *testing.T) {
+	pin := func(entry *sdk.Content) { entry.Metadata = []byte(`{"pinned":true}`) }
+	request := "The one request: " + strings.Repeat("a word and ", 100)
+	history := append(session(), summarytest.Said(sdk.Human, request))
+	at := len(history) - 1
+	history[at].Blocks = append(history[at].Blocks, sdk.Media{MimeType: "image/png", Data: "QUJDRA==", Encoding: "base64"})
+	for i := range 3 {
+		history = append(history, work(fmt.Sprintf("src/%d.go", i), 100)...)
+	}
+	pin(&history[0])
+	pin(&history[at])
+	pin(&history[at+2]) // the result of the first call after it
+	for range 2 {
+		got := sdktest.Compress(t, strategy{}, history, summarytest.Config(100_000, sdktest.Answers(snapshot)))
+		if len(got.History) != 6 || !got.History[0].Pinned() || !strings.Contains(summarytest.Text(got.History[1]), snapshot) ||
+			summarytest.Text(got.History[3]) != request || !got.History[5].Pinned() {
+			t.Fatalf("%d entries: %s", len(got.History), summarytest.Texts(got.History))
+		}
+		summary := got.History[1]
+		if text := summarytest.Text(summary) + summarytest.Text(got.History[2]); strings.Contains(text, "The one request") ||
+			len(summary.Blocks) != 1 {
+			t.Errorf("it stands in the summary too: %s", text)
+		}
+		history = append(got.History, work("src/x.go", 200)...)
+	}
+}
+
 func TestAttachmentsOfTheLastMessageStay(t *testing.T) {
 	picture := sdk.Media{MimeType: "image/png", Data: "QUJDRA==", Encoding: "base64", Filename: "plan.png"}
 	history := session()

@@ -23,7 +23,7 @@ type ending struct {
 	r       Range
 	s       *scanned
 	host    sdk.Host
-	before  int // what the range counts
+	before  int // what the range counts, without what is pinned
 	minimum int // what the shortest possible summary counts: if it is no gain, the model is not asked
 	counts  map[string]int64
 }
@@ -94,11 +94,21 @@ func (r Result) Compressed(in sdk.CompressInput) sdk.CompressResult {
 	n := len(in.History)
 	history := slices.Clone(in.History[:r.Range.From])
 	tokens := in.Tokens(0, r.Range.From) + r.TokensAfter + in.Tokens(r.Range.To, n)
-	for _, i := range turns.Pinned(in.History, r.Range.From, r.Range.To) { // summarised, and kept as they are
-		history = append(history, in.History[i])
-		tokens += in.Tokens(i, i+1)
+	// Pinned entries were summarised, and are kept as they are. What a person said last, and what follows, stands behind
+	// the summary: it is what the model answers.
+	behind := r.Range.To
+	if last := LastMessage(in.History); last >= r.Range.From && last < r.Range.To && in.History[last].Pinned() {
+		behind = max(turns.CutBackward(in.History, last), r.Range.From)
 	}
-	history = slices.Concat(history, []sdk.Content{r.Summary, r.Acknowledgement}, in.History[r.Range.To:])
+	var later []sdk.Content
+	for _, i := range turns.Pinned(in.History, r.Range.From, r.Range.To) {
+		if tokens += in.Tokens(i, i+1); i < behind {
+			history = append(history, in.History[i])
+		} else {
+			later = append(later, in.History[i])
+		}
+	}
+	history = slices.Concat(history, []sdk.Content{r.Summary, r.Acknowledgement}, later, in.History[r.Range.To:])
 	return sdk.Applied(history, sdk.CompressMetadata{
 		LLMCallMade:      true,
 		TopPreserved:     new(r.Range.From),

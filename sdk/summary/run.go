@@ -22,7 +22,8 @@ type Result struct {
 	Range Range
 	// Summary and Acknowledgement stand for the range: an entry of a human and one of the AI.
 	Summary, Acknowledgement sdk.Content
-	// TokensBefore is what the range counts, TokensAfter what the two entries count, by the host's tokenizer.
+	// TokensBefore is what the range counts without pinned entries, TokensAfter what the two entries count, by the host's
+	// tokenizer.
 	TokensBefore, TokensAfter int
 	// Counts are for [sdk.CompressMetadata.Counts].
 	Counts map[string]int64
@@ -108,6 +109,11 @@ func prepare(ctx context.Context, a *asker, e *ending) (prior int, err error) {
 	}
 	for _, n := range counts[rest:] {
 		e.before += n
+	}
+	for _, i := range turns.Pinned(e.in.History, e.r.From, e.r.To) {
+		if e.before -= e.in.Tokens(i, i+1); e.in.TokensIn == nil {
+			e.before -= counts[rest+i-e.r.From]
+		}
 	}
 	for i, entry := range append(fixed, human(system)) {
 		n := headingTokens

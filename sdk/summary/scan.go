@@ -60,7 +60,7 @@ func scan(in sdk.CompressInput, r Range, pairs *turns.Pairs) scanned {
 		if entry.Speaker == sdk.AI && markOf(entry).Reason == reasonContinuation {
 			continue // it answered a summary
 		}
-		if entry.Speaker == sdk.Human {
+		if entry.Speaker == sdk.Human && !entry.Pinned() { // what is pinned stays itself
 			if text, words := said(entry, true); words {
 				if i == last {
 					lastMessage = len(s.draft.messages)
@@ -82,9 +82,11 @@ func scan(in sdk.CompressInput, r Range, pairs *turns.Pairs) scanned {
 	case last >= r.To:
 		s.draft.media = nil
 	case last >= r.From:
-		s.draft.media = attachments(in.History[last])
 		if lastPiece >= 0 {
 			s.pieces[lastPiece].label += latestLabel
+		}
+		if s.draft.media = attachments(in.History[last]); in.History[last].Pinned() {
+			s.draft.media = nil
 		}
 		if lastMessage >= 0 {
 			s.draft.messages[lastMessage].latest, s.latest = true, s.draft.messages[lastMessage].text

@@ -164,7 +164,7 @@ func (k *Keeper) look(e Entry) {
 		}
 	}
 	if h != nil {
-		h.was = rule != "" && rule != Recalled
+		h.was = rule != "" && rule != Recalled && rule != Newest
 	}
 }
 
@@ -440,8 +440,8 @@ func (k *Keeper) Marks(n int, entry func(i int) Entry) map[int]string {
 			continue
 		}
 		left--
-		rule := k.rule(e.ID)
-		if check.KeptBy(e.Content) != rule {
+		was, rule := check.KeptBy(e.Content), k.rule(e.ID)
+		if was != rule && !(was == Newest && rule == "") {
 			if marks == nil {
 				marks = map[int]string{}
 			}

@@ -330,3 +330,41 @@ func TestWhatWasRecalledIsBounded(t *testing.T) {
 	s.LetGo()
 	expect(t, s, "e8 *.md")
 }
+
+// Before a Compress, what a person said last is pinned, and what the agent said last in a person's name.
+func TestTheNewestMessageIsKeptFromOneCompressToTheNext(t *testing.T) {
+	s := begin(t, 5, "text:rule") // no bound for it
+	compress := func(want string) {
+		t.Helper()
+		for i, rule := range keep.NewestMarks(len(s.entries), func(i int) keep.Entry { return s.entries[i] }) {
+			s.entries[i].Content = check.MarkKept(s.entries[i].Content, rule)
+		}
+		expect(t, s, want)
+		s.Keeper = keep.Keeper{}
+		expect(t, s, want)
+	}
+	reminder := text(content.Human, "<system-reminder>use tools</system-reminder>")
+	s.add(text(content.Human, "first"))
+	s.add(text(content.Human, "second"))
+	s.read("/r/a.go")
+	expect(t, s, "")
+	compress("e2 newest message")
+	s.add(reminder)
+	s.add(text(content.Human, " \n"))
+	expect(t, s, "e2 newest message")
+	compress("e2 newest message, e5 newest message")
+	s.add(reminder)
+	compress("e2 newest message, e7 newest message")
+	s.add(check.MarkMade(text(content.Human, "what was said"), "one-shot"))
+	compress("e2 newest message, e7 newest message")
+	system := text(content.Human, "an instruction")
+	system.Metadata = json.RawMessage(`{"pinned":true}`)
+	s.add(system)
+	compress("e2 newest message, e7 newest message")
+	s.set.Bound = 10
+	s.add(text(content.Human, "third, a rule"))
+	compress("e10 text:rule")
+	s.rules(t)
+	expect(t, s, "")
+	compress("e10 newest message")
+}

@@ -6,6 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/keep"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/check"
 )
 
 // keep pins what the settings and people keep and what the model read again, before a strategy sees it, and lets go of
@@ -18,22 +19,36 @@ func (t *turn) keep() error {
 		Bound: int(set.KeepShare * float64(t.outcome.Limits.Hard)),
 	}, len(s.Entries), s.Added, kept(s))
 	t.outcome.Warnings = append(t.outcome.Warnings, t.keeper.Warnings()...)
-	_, err := t.mark()
+	_, err := t.markKept()
 	return err
 }
 
-// mark writes into the history what the keeper decided, and reports whether that changed anything.
-func (t *turn) mark() (changed bool, err error) {
+// keepNewest pins what a person said last, before something may take messages out.
+func (t *turn) keepNewest() error {
 	s := t.snapshot()
-	if marks := t.keeper.Marks(len(s.Entries), kept(s)); len(marks) > 0 {
-		changed = true
-		if err := t.apply(s.PlanKept(marks), outcome.StepKeep); err != nil {
-			return false, fmt.Errorf("mark what is kept: %w", err)
-		}
-		t.refresh()
+	return t.mark(s, keep.NewestMarks(len(s.Entries), kept(s)))
+}
+
+// markKept writes into the history what the keeper decided, and reports whether that changed anything.
+func (t *turn) markKept() (changed bool, err error) {
+	s := t.snapshot()
+	marks := t.keeper.Marks(len(s.Entries), kept(s))
+	if err := t.mark(s, marks); err != nil {
+		return false, err
 	}
 	t.keeper.Settled()
-	return changed, nil
+	return len(marks) > 0, nil
+}
+
+func (t *turn) mark(s history.Snapshot, marks map[int]string) error {
+	if len(marks) == 0 {
+		return nil
+	}
+	if err := t.apply(s.PlanKept(marks), outcome.StepKeep); err != nil {
+		return fmt.Errorf("mark what is kept: %w", err)
+	}
+	t.refresh()
+	return nil
 }
 
 func kept(s history.Snapshot) func(i int) keep.Entry {
@@ -43,13 +58,14 @@ func kept(s history.Snapshot) func(i int) keep.Entry {
 	}
 }
 
-// mostKept returns the pinned entries that count most, the largest first, and what all of them count.
+// mostKept returns the pinned entries that count most, the largest first, and what all of them count, apart from what a
+// person said last.
 func (t *turn) mostKept() (most []outcome.LargeEntry, tokens int) {
 	s := t.snapshot()
 	var pinned []*history.Entry
 	at := map[string]int{}
 	for i, e := range s.Entries {
-		if e.Content.Pinned() {
+		if e.Content.Pinned() && check.KeptBy(e.Content) != keep.Newest {
 			pinned, tokens, at[e.ID] = append(pinned, e), tokens+e.Tokens, i
 		}
 	}

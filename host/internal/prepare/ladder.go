@@ -19,7 +19,10 @@ const humanRoom = 0.9
 func (t *turn) makeFit(ctx context.Context) error {
 	if t.req.Settings.Ladder && !t.roomy() {
 		t.recordUsualRungs()
-		err := t.descend(ctx)
+		err := t.keepNewest() // maybe no Compress was tried
+		if err == nil {
+			err = t.descend(ctx)
+		}
 		if err == nil && !t.fits() && t.withheld != nil {
 			// The little that the Compress gains may be what is missing.
 			if err = t.applyCompress(t.withheld, t.snapshot()); err == nil {
@@ -48,7 +51,7 @@ func (t *turn) makeFit(ctx context.Context) error {
 // withoutRecalls lets go of what the model read again, and tries once more.
 func (t *turn) withoutRecalls(ctx context.Context) error {
 	t.keeper.LetGo()
-	changed, err := t.mark()
+	changed, err := t.markKept()
 	if err != nil || !changed {
 		return err
 	}

@@ -79,7 +79,7 @@ func (l *ladder) exchanges(_ context.Context, goal int) (int, error) {
 	return n, nil
 }
 
-// human shortens long messages of people, then removes messages, the oldest first. The last message is kept.
+// human shortens long messages of people, then removes messages, the oldest first. What a person said last is pinned.
 func (l *ladder) human(ctx context.Context, goal int) (int, error) {
 	// Shortened before any is removed: the beginning of a message says most of what it asks for.
 	old := l.oldMessages()
@@ -119,13 +119,6 @@ func (l *ladder) oldMessages() []int {
 		if c.Speaker == content.Human && !l.stays(i) {
 			old = append(old, i)
 		}
-	}
-	later := slices.ContainsFunc(l.entries[l.last:], func(c content.Content) bool {
-		return c.Speaker == content.Human && !c.Pinned() // pinned ones are kept anyway, and may be the agent's
-	})
-	// If the last exchange has none, the last old message is the one that the model answers.
-	if !later && len(old) > 0 {
-		old = old[:len(old)-1]
 	}
 	return old
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -69,7 +70,7 @@ func rewritten(before, after history.Snapshot, late []content.Content, done outc
 			continue
 		case j < last:
 			return fmt.Errorf("entry %d (%s) has moved before others", i, e.ID)
-		case after.Entries[j] != e && !compressed && done.Optimize.Replaced == 0:
+		case !after.Entries[j].SentAs(e) && !compressed && done.Optimize.Replaced == 0:
 			return fmt.Errorf("entry %d (%s) is another though nothing was applied", i, e.ID)
 		}
 		last = j
@@ -128,7 +129,8 @@ func linesForCalls(before history.Snapshot, after []*history.Entry) error {
 func lateAtTheEnd(after history.Snapshot, late []content.Content) error {
 	end := len(after.Entries) - len(late)
 	for i, c := range late {
-		if end < 0 || !after.Entries[end+i].Content.Equal(c) {
+		// The newest message may have been pinned.
+		if end < 0 || !check.MarkKept(after.Entries[end+i].Content, "").Equal(c) {
 			return fmt.Errorf("what came in meanwhile is not at the end: %.200s", c.AppendJSON(nil))
 		}
 	}
