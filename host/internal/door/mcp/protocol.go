@@ -73,13 +73,12 @@ func initialize(raw json.RawMessage) (any, *jsonrpc.Error) {
 	return result, nil
 }
 
-// about is what a client is told of the server. It shows the instructions to the model next to the tool.
+// instructions are shown to the model next to the tool.
+const instructions = "Earlier parts of this conversation may have been removed to keep it small. " + Tool + " finds them."
+
+// about is what a client is told of the server.
 func about() map[string]any {
-	return map[string]any{
-		"capabilities": map[string]any{"tools": struct{}{}},
-		"instructions": "Earlier parts of this conversation may have been removed to keep it small. " + Tool +
-			" finds them.",
-	}
+	return map[string]any{"capabilities": map[string]any{"tools": struct{}{}}, "instructions": instructions}
 }
 
 func serverInfo() any { return map[string]any{"name": "thresh", "version": buildinfo.Version()} }
@@ -111,6 +110,13 @@ var tool = map[string]any{
 	"description": Description,
 	"inputSchema": Schema,
 	"annotations": map[string]any{"readOnlyHint": true, "openWorldHint": false},
+}
+
+// Prompt returns what each request of an agent has of the server: the instructions, and the tool as model APIs take it.
+func Prompt() string {
+	schema, _ := json.Marshal(map[string]any{"name": tool["name"], "description": tool["description"],
+		"input_schema": tool["inputSchema"]}) // texts alone
+	return instructions + "\n" + string(schema)
 }
 
 func property(kind, description string) map[string]any {

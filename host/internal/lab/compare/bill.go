@@ -50,9 +50,9 @@ type billed struct {
 	usd           []float64 // what all requests up to this one cost, parallel to the lists
 }
 
-// request adds a turn to the costs. Without a strategy, a request is the last one plus new entries, so all of the last
+// request adds a turn to the costs, and what it has for thresh_recall apart from them. Without a strategy, a request is the last one plus new entries, so all of the last
 // one can come from the cache. sent says that the request could be sent, whole that it begins with all of the last one.
-func (b *bill) request(t replay.Turn, sent, whole bool) (out billed) {
+func (b *bill) request(t replay.Turn, sent, whole bool, more extra) (out billed) {
 	stable := t.Stable.Tokens
 	if t.Boundary {
 		// the recorder replaced the context: nothing of it is in the provider's cache
@@ -84,7 +84,7 @@ func (b *bill) request(t replay.Turn, sent, whole bool) (out billed) {
 				is.Stable = tokens
 			}
 		}
-		b.charge(c, is, was, whole)
+		b.charge(c, is, was, whole, more)
 		b.unpruned = t.Unpruned
 	}
 	for i := range b.costs {
@@ -93,7 +93,7 @@ func (b *bill) request(t replay.Turn, sent, whole bool) (out billed) {
 	return out
 }
 
-func (b *bill) charge(c replay.Charge, is, was pricing.Request, whole bool) {
+func (b *bill) charge(c replay.Charge, is, was pricing.Request, whole bool, more extra) {
 	var paid, spared pricing.Prompt
 	if b.rec.cached {
 		paid, spared = b.cache.request(c.Usage, is, whole), recordedPrompt(c.Usage)
@@ -107,6 +107,7 @@ func (b *bill) charge(c replay.Charge, is, was pricing.Request, whole bool) {
 			is, was = l.Cost(b.rec.written(paid, l)), l.Cost(b.rec.written(spared, l))
 		}
 		cost.USD += is.USD
+		cost.RecallTool += more.cost(l, is)
 		cost.Nothing += was.USD
 		cost.CacheRead += is.CacheRead
 		cost.CacheWrite += is.CacheWrite

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
@@ -116,6 +117,36 @@ var alike = cmp.Options{
 	cmpopts.EquateApprox(0, 1e-9),
 }
 
+// TestWhatTheWayBackCosts has the tool in each request, and a mark in the place of each large result that is not there as
+// it was. A mark is as new as what is around it.
+func TestWhatTheWayBackCosts(t *testing.T) {
+	s := reads()
+	for _, i := range []int{2, 6} { // the first file
+		s.Transcript.Entries[i] = answers(fmt.Sprint("c", i/2), "read_file", strings.Repeat("parseHeader errBadMagic\n", 20))
+	}
+	o := compare.Options{Sessions: []compare.Session{s}, Prices: []*pricing.List{&cheap},
+		Variants: []compare.Variant{{Strategy: "forgetful"}}}
+	h := open(t, nil)
+	n := counts(t, h, says(content.Human, mcp.Prompt()), says(content.Human, "[gone]"),
+		says(content.Human, "[gone]"+mcp.Mark("012345678901234")))
+	tool, mark := n[0], n[2]-n[1]
+	if mark < 8 || mark > 13 {
+		t.Errorf("a mark has %d tokens", mark)
+	}
+	got := run(t, h, o).Totals.Variants[0]
+	// The first result is gone from the third request on; the second file's is small.
+	want := usd(0, tool, tool, 0, tool, mark, tool+mark, 0)
+	if c := got.Costs[0]; got.RecallTool != 4*tool+2*mark || math.Abs(c.RecallTool-want) > 1e-12 ||
+		math.Abs(c.RecallToolShare-want/(c.USD+want)) > 1e-12 {
+		t.Errorf("%d tokens, %v USD, a share of %v; want %d, %v", got.RecallTool, c.RecallTool, c.RecallToolShare,
+			4*tool+2*mark, want)
+	}
+	off := run(t, open(t, map[string]any{"proxy.recall": false}), o).Totals.Variants[0]
+	if off.RecallTool != 0 || off.Costs[0].RecallTool != 0 || off.Costs[0].USD != got.Costs[0].USD {
+		t.Errorf("without the tool: %+v", off.Costs[0])
+	}
+}
+
 // A pruning that is wrong shows: what a later turn used was no longer there. One that is right shows as nothing lost.
 func TestEveryFigureOfASmallSession(t *testing.T) {
 	h := open(t, nil)
@@ -179,8 +210,17 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 		CacheRead: sent[0] + top + more, CacheWrite: sum(sent...) - sent[0] - top - more,
 	}}
 
-	kept := nothing
+	tool := counts(t, h, says(content.Human, mcp.Prompt()))[0]
+	withTool := func(r compare.Result) compare.Result { // written once, then read; no result is large enough for a mark
+		c := r.Costs[0]
+		c.RecallTool = usd(0, tool, 3*tool, 0)
+		c.RecallToolShare = c.RecallTool / (c.USD + c.RecallTool)
+		r.RecallTool, r.Costs = 4*tool, []compare.Cost{c}
+		return r
+	}
+	kept := withTool(nothing)
 	kept.Variant = "high-density"
+	forgot = withTool(forgot)
 
 	got := r.Sessions[0]
 	details := cmpopts.IgnoreFields(compare.Result{}, "Limits", "Points", "Steps")

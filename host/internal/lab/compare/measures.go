@@ -86,6 +86,12 @@ var Measures = []Measure{
 	{Name: "turns", Rank: 8, JSON: "turns", Help: "requests to the model"},
 	{Name: "pruned", Kind: Tokens, Rank: 8, JSON: "pruned.tokens",
 		Help: "tokens that were removed, minus those put in their place"},
+	{Name: "recall-tool", Head: "RECALL\nTOOL", Kind: Saving, Rank: 6, JSON: "costs[].recallToolShare",
+		Help: "share that thresh_recall adds to the cost: its description and the ids in the places of results, without " +
+			"what a model reads again with it",
+		Legend: "share that thresh_recall adds to the cost"},
+	{Name: "tool-tokens", Head: "TOOL\nTOKENS", Kind: Tokens, Rank: 8, JSON: "recallToolTokens",
+		Help: "tokens for thresh_recall in all requests together, which SENT does not have"},
 	{Name: "usd", Kind: USD, Rank: 7, JSON: "costs[].usd", Help: "the cost in USD"},
 	{Name: "cache-read", Kind: Tokens, Rank: 8, JSON: "costs[].cacheReadTokens",
 		Help: "tokens read from the provider's prompt cache"},

@@ -18,7 +18,8 @@ type observer struct {
 	keep   bool
 
 	bill        *bill
-	held        *held // nil for doing nothing: every request contains all entries before it
+	held        *held    // nil for doing nothing: every request contains all entries before it
+	carried     *carried // nil for doing nothing
 	own         *ownShare
 	lacking     []neededCall // of the latest turn
 	back        wayBack
@@ -45,7 +46,11 @@ func (o *observer) turn(t replay.Turn) {
 	}
 	overLimit := t.Overflow != ""
 	whole := !t.Boundary && t.Stable.Entries >= o.sent
-	billed := o.bill.request(t, !overLimit || o.sendable[t.Turn], whole)
+	more := o.carried.send(t.Prepared.History, min(t.Stable.Entries, o.stable))
+	if !overLimit {
+		o.tally.recallTokens += more.tokens()
+	}
+	billed := o.bill.request(t, !overLimit || o.sendable[t.Turn], whole, more)
 	t.AfterCompress, t.Unpruned = billed.sent, billed.nothing
 	o.tally.Count(t)
 	point := Point{

@@ -36,6 +36,7 @@ type recording struct {
 	// lines numbers the lines of files that some edit replaces, in the form of fileLine, behind the groups.
 	lines     map[string]int32
 	linesFrom int32
+	offer     offer
 	// around has the words on each line of the recording, as things of their own: see findAround.
 	around     map[string][]int32
 	aroundFrom int32
@@ -102,6 +103,9 @@ func record(ctx context.Context, h *engine.Host, s Session, p prices) (*recordin
 		return nil, err
 	}
 	r.taxonomy = taxonomy
+	if r.offer, err = newOffer(ctx, h); err != nil {
+		return nil, err
+	}
 	used := r.findUsed()
 	repeats := r.findRepeats()
 	calls := r.findNeeds(taxonomy)

@@ -14,6 +14,7 @@ type tally struct {
 	rewrites          int
 	unprunedOverLimit int
 	costs             []Cost // by price list
+	recallTokens      int
 	recall            Recall
 	needs             Needs
 	own               ownTally
@@ -35,6 +36,7 @@ func (t *tally) add(o *tally) {
 	t.sessions += o.sessions
 	t.rewrites += o.rewrites
 	t.unprunedOverLimit += o.unprunedOverLimit
+	t.recallTokens += o.recallTokens
 	for i := range o.costs {
 		t.costs[i].add(o.costs[i])
 	}
@@ -55,6 +57,7 @@ func (c *Cost) add(o Cost) {
 	c.CacheRead += o.CacheRead
 	c.CacheWrite += o.CacheWrite
 	c.Uncached += o.Uncached
+	c.RecallTool += o.RecallTool
 }
 
 // relative is what it cost against doing nothing; 0 if that cost nothing.
@@ -92,11 +95,14 @@ func (t *tally) result(variant string) Result {
 		Sent: t.Sent, Unpruned: t.Unpruned, Saved: t.Saved(), Peak: t.Peak, PeakUnpruned: t.PeakUnpruned,
 		OverLimit: t.Overflows, UnprunedOverLimit: t.unprunedOverLimit, Rewrites: t.rewrites,
 		Optimized: t.Optimized, Held: t.Held, Compressed: t.Compressed, Laddered: t.Laddered,
-		Costs: t.costs, Recall: t.recall, Needs: t.needs, Own: t.own.result(), Rereads: t.rereads, Pruned: t.pruned.result(),
+		RecallTool: t.recallTokens, Costs: t.costs, Recall: t.recall, Needs: t.needs, Own: t.own.result(), Rereads: t.rereads, Pruned: t.pruned.result(),
 		LLM: t.LLM, HostTime: t.HostTime, PluginTime: t.PluginTime,
 	}
 	for i := range r.Costs {
-		r.Costs[i].Relative = r.Costs[i].relative()
+		c := &r.Costs[i]
+		if c.Relative = c.relative(); c.RecallTool > 0 {
+			c.RecallToolShare = c.RecallTool / (c.USD + c.RecallTool)
+		}
 	}
 	r.Recall.Share = share(r.Recall.Kept, r.Recall.Used)
 	r.Recall.ShareResults = share(r.Recall.KeptResults, r.Recall.UsedResults)
