@@ -128,8 +128,8 @@ func ExampleSession_Compress() {
 func ExampleSession_Set() {
 	_, s, done := open(host.SessionOptions{})
 	defer done()
-	fmt.Println(s.Set("model.contextLimit", 400_000), s.Config().Settings().Model.ContextLimit)
-	fmt.Println(errors.Is(s.Set("sessions.store", "memory"), host.ErrFixed))
+	fmt.Println(s.Set(context.Background(), "model.contextLimit", 400_000), s.Config().Settings().Model.ContextLimit)
+	fmt.Println(errors.Is(s.Set(context.Background(), "sessions.store", "memory"), host.ErrFixed))
 	// Output:
 	// <nil> 400000
 	// true

@@ -59,7 +59,9 @@ func Example() {
 			result = "ok"
 		}
 		add(content.Tool, content.ToolResponse{CallID: call.ID, ToolName: call.Name, Result: content.String(result)})
-		s.ReportUsage(ready.Tokens + 500) // what the provider counted for the request
+		if err := s.ReportUsage(ctx, ready.Tokens+500); err != nil { // what the provider counted for the request
+			fmt.Println(err)
+		}
 	}
 	ready, err := s.Prepare(ctx, host.PrepareOptions{})
 	if err != nil {

@@ -151,17 +151,23 @@ func (s *Session) CompressUpTo(ctx context.Context, m *Mark) (outcome.Outcome, e
 }
 
 // ReportUsage takes the prompt tokens, cached ones included, that the provider reported for the last Prepare's request.
-// Later threshold checks go by them.
-func (s *Session) ReportUsage(promptTokens int) { s.engine.ReportUsage(promptTokens) }
+// Later threshold checks go by them. After an error the report is lost, and later ones teach the same.
+func (s *Session) ReportUsage(ctx context.Context, promptTokens int) error {
+	return classify(s.engine.ReportUsage(ctx, promptTokens))
+}
 
 // SetTodos replaces the agent's task list. Strategies that summarise are told the unfinished tasks, and why each exists
 // is kept. Until it is called, the session reads the list from calls of known tools.
-func (s *Session) SetTodos(list []sdk.Todo) error { return classify(s.engine.SetTodos(list)) }
+func (s *Session) SetTodos(ctx context.Context, list []sdk.Todo) error {
+	return classify(s.engine.SetTodos(ctx, list))
+}
 
 // Set overrides one setting for this session, from the next Prepare on, with a value of its type or its text form
 // ("0.5"); nil removes the override. Settings of the whole host are refused with [ErrFixed], and so is another token
 // encoding once something was added.
-func (s *Session) Set(key string, value any) error { return classify(s.engine.Set(key, value)) }
+func (s *Session) Set(ctx context.Context, key string, value any) error {
+	return classify(s.engine.Set(ctx, key, value))
+}
 
 // Config returns the configuration in force for this session.
 func (s *Session) Config() *config.Config { return s.engine.Config() }

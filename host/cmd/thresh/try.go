@@ -156,7 +156,7 @@ func (a *app) loadSession(cmd *cobra.Command, h *engine.Host, name string) (*eng
 	for _, c := range t.Entries {
 		tasks.Observe(c)
 	}
-	if err := s.SetTodos(tasks.Todos()); err != nil {
+	if err := s.SetTodos(ctx, tasks.Todos()); err != nil {
 		return nil, err
 	}
 	if err := s.SetSystem(ctx, t.System...); err != nil {

@@ -391,7 +391,7 @@ func TestAStoreWithoutRoom(t *testing.T) {
 	if _, err := s.Prepare(t.Context(), engine.PrepareOptions{}); !store.IsCause(err, store.Full) {
 		t.Errorf("prepare: %v", err)
 	}
-	if err := s.Set("compression.threshold", 0.9); !store.IsCause(err, store.Full) {
+	if err := s.Set(t.Context(), "compression.threshold", 0.9); !store.IsCause(err, store.Full) {
 		t.Errorf("set: %v", err)
 	}
 	if s.Config().Settings().Compression.Threshold != nil {

@@ -64,7 +64,7 @@ func TestKeepInAStoredSession(t *testing.T) {
 	if q := turn("", "0 <keep>"); q.Outcome.Stable.Entries != len(p.History) {
 		t.Errorf("%d entries of %d are sent as before", q.Outcome.Stable.Entries, len(p.History))
 	}
-	if err := s.Set("compression.keep", []string{"CLAUDE.md"}); err != nil {
+	if err := s.Set(t.Context(), "compression.keep", []string{"CLAUDE.md"}); err != nil {
 		t.Fatal(err)
 	}
 	turn("keep kept e3 CLAUDE.md", "0 <keep>, 2 CLAUDE.md")
@@ -82,14 +82,14 @@ func TestKeepInAStoredSession(t *testing.T) {
 	turn("", "0 <keep>, 2 CLAUDE.md")
 	add(t, s, reading("c", "/r/CLAUDE.md", "use tabs")...) // the older reading may go
 	turn("keep released e3 CLAUDE.md, keep kept e7 CLAUDE.md", "0 <keep>, 6 CLAUDE.md")
-	if err := s.Set("compression.keep", nil); err != nil {
+	if err := s.Set(t.Context(), "compression.keep", nil); err != nil {
 		t.Fatal(err)
 	}
 	if p := prepareTurn(t, s); strings.Contains(fmt.Sprint(marked(p)), "CLAUDE.md,") || len(p.Outcome.Changes) == 0 {
 		t.Errorf("%+v", p.Outcome.Changes)
 	}
 	// A strategy's answer is none of this.
-	if err := s.Set("compression.keep", []string{"docs/"}); err == nil ||
+	if err := s.Set(t.Context(), "compression.keep", []string{"docs/"}); err == nil ||
 		!strings.Contains(err.Error(), `compression.keep[0]: "docs/" is a directory: docs/** names the files below it`) {
 		t.Error(err)
 	}

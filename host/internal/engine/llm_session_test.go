@@ -68,9 +68,9 @@ func TestSetTodos(t *testing.T) {
 		server := modelapi.Start(t, modelapi.Options{Reply: summary})
 		s := begin(t, writing(t, kind, server, nil), nil)
 		add(t, s, long(50)...)
-		must(t, s.SetTodos([]sdk.Todo{{Content: "Profile the lexer", Status: todos.InProgress},
+		must(t, s.SetTodos(t.Context(), []sdk.Todo{{Content: "Profile the lexer", Status: todos.InProgress},
 			{Content: "Write notes", Status: todos.Completed}}), nil)
-		err := s.SetTodos([]sdk.Todo{{Content: "Ship it", Status: "begun"}})
+		err := s.SetTodos(t.Context(), []sdk.Todo{{Content: "Ship it", Status: "begun"}})
 		if must(t, err, todos.ErrInvalid); !strings.Contains(err.Error(), `"begun"`) ||
 			!strings.Contains(err.Error(), s.ID()) {
 			t.Errorf("a state that is none: %v", err)
@@ -103,7 +103,7 @@ func TestTodosAreReadFromToolCalls(t *testing.T) {
 			content.Content{Speaker: content.Tool, Blocks: []content.Block{
 				content.ToolResponse{CallID: "t1", ToolName: "TodoWrite", Result: content.String("ok")}}})
 		if own {
-			must(t, s.SetTodos([]sdk.Todo{{Content: "Tune the cache", Status: todos.Pending}}), nil)
+			must(t, s.SetTodos(t.Context(), []sdk.Todo{{Content: "Tune the cache", Status: todos.Pending}}), nil)
 		}
 		add(t, s, long(50)...)
 		before := len(server.Requests())
@@ -214,7 +214,7 @@ func TestWhatComesInWhileTheModelWrites(t *testing.T) {
 	if diff := cmp.Diff(append(before, says(content.Human, "one more thing")), kept.Entries); diff != "" {
 		t.Errorf("the transcript:\n%s", diff)
 	}
-	must(t, s.Set("transcript.dir", t.TempDir()), engine.ErrFixed)
+	must(t, s.Set(t.Context(), "transcript.dir", t.TempDir()), engine.ErrFixed)
 }
 
 // TestAnErrorOfTheModelCanBeTold by what it is.

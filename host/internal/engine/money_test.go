@@ -95,7 +95,7 @@ func TestATurnThatIsOvertakenSaysAllThatItSpent(t *testing.T) {
 			add(t, both[i], long(60)...)
 		}
 	}
-	overtake = sync.OnceFunc(func() { must(t, both[1].Set("compression.preserveThreshold", 0.3), nil) })
+	overtake = sync.OnceFunc(func() { must(t, both[1].Set(t.Context(), "compression.preserveThreshold", 0.3), nil) })
 	p := prepareTurn(t, both[0])
 	spent := p.Outcome.Compress.LLM
 	if n := len(server.Requests()); n != 2 || spent == nil || spent.Calls != n {

@@ -78,7 +78,7 @@ func TestAnAdditionWithAKey(t *testing.T) {
 			check("the same host", s)
 			check("another host", other)
 			for i := range 5 { // enough for a snapshot, from which the next host begins
-				must(t, s.Set("model.contextLimit", 30000+i), nil)
+				must(t, s.Set(t.Context(), "model.contextLimit", 30000+i), nil)
 			}
 			must(t, s.Close(), nil)
 			must(t, first.Close(), nil)

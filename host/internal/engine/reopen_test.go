@@ -47,7 +47,7 @@ func script(entries []content.Content, seed uint64) (steps []step) {
 		steps = append(steps, func(t *testing.T, s *engine.Session) any {
 			p, err := s.Prepare(t.Context(), o)
 			if report {
-				s.ReportUsage(900 + p.Tokens*5/4)
+				must(t, s.ReportUsage(t.Context(), 900+p.Tokens*5/4), nil)
 			}
 			return prepared(p, err)
 		})
@@ -62,13 +62,13 @@ func odd(which, n int) step {
 		case 0:
 			return fmt.Sprint(s.SetSystem(context.Background(), content.Text{Text: fmt.Sprint("Be brief: ", n)}))
 		case 1:
-			return fmt.Sprint(s.Set("compression.density.recencyRetention", 1+n%4))
+			return fmt.Sprint(s.Set(t.Context(), "compression.density.recencyRetention", 1+n%4))
 		case 2:
-			return fmt.Sprint(s.Set("compression.threshold", 0.5+float64(n%40)/100))
+			return fmt.Sprint(s.Set(t.Context(), "compression.threshold", 0.5+float64(n%40)/100))
 		case 3:
-			return fmt.Sprint(s.SetTodos([]sdk.Todo{{ID: "1", Content: fmt.Sprint("task ", n), Status: "pending"}}))
+			return fmt.Sprint(s.SetTodos(t.Context(), []sdk.Todo{{ID: "1", Content: fmt.Sprint("task ", n), Status: "pending"}}))
 		case 4:
-			return fmt.Sprint(s.Set("compression.threshold", nil))
+			return fmt.Sprint(s.Set(t.Context(), "compression.threshold", nil))
 		}
 		out, err := s.Compress(t.Context(), nil)
 		return prepared(engine.Prepared{Outcome: out}, err)
@@ -167,7 +167,7 @@ func TestTheLastOverrideIsTakenBackForGood(t *testing.T) {
 	for _, value := range []any{0.25, nil} {
 		s, err := h.Session(engine.SessionOptions{ID: "s"})
 		must(t, err, nil)
-		must(t, s.Set(key, value), nil)
+		must(t, s.Set(t.Context(), key, value), nil)
 		must(t, s.Close(), nil)
 	}
 	s, err := openOn(t, kept, nil).Session(engine.SessionOptions{ID: "s"})

@@ -125,7 +125,7 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 			return err
 		}
 		if found || forked {
-			if err := s.resume(o.Settings, own); err != nil {
+			if err := s.resume(ctx, o.Settings, own); err != nil {
 				return err
 			}
 		}
@@ -176,7 +176,7 @@ func (s *Session) restore(ctx context.Context, f *Fork) (found, forked bool, err
 
 // resume sets the settings that a session is reopened with, except unchanged ones: setting one makes turns forget what
 // they learned.
-func (s *Session) resume(settings map[string]any, own map[string]json.RawMessage) error {
+func (s *Session) resume(ctx context.Context, settings map[string]any, own map[string]json.RawMessage) error {
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		s.mu.Lock()
 		same := bytes.Equal(s.overrides[key], own[key])
@@ -184,7 +184,7 @@ func (s *Session) resume(settings map[string]any, own map[string]json.RawMessage
 		if same {
 			continue
 		}
-		if err := s.Set(key, settings[key]); err != nil {
+		if err := s.Set(ctx, key, settings[key]); err != nil {
 			return fmt.Errorf("open session %q: %w", s.key.ID, err)
 		}
 	}
@@ -203,12 +203,12 @@ func (s *Session) name() string {
 
 // SetTodos replaces the agent's task list. Strategies that summarise get the unfinished tasks, so a summary keeps why
 // each exists. Until it is called, the session reads the list from calls of known tools.
-func (s *Session) SetTodos(list []sdk.Todo) error {
+func (s *Session) SetTodos(ctx context.Context, list []sdk.Todo) error {
 	if err := todos.Check(list); err != nil {
 		return fmt.Errorf("session %q: %w", s.key.ID, err)
 	}
 	list = todos.Active(list)
-	return s.change(context.Background(), "set the task list", func() error {
+	return s.change(ctx, "set the task list", func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.todos, s.told = list, true

@@ -76,7 +76,7 @@ func TestSetRefusesWhatIsWrong(t *testing.T) {
 		{"model.priceList", "anthropic-sonet", "anthropic-sonnet"},
 	} {
 		var wrong *config.Error
-		if err := s.Set(c.key, c.value); err == nil || !strings.Contains(err.Error(), c.key) ||
+		if err := s.Set(t.Context(), c.key, c.value); err == nil || !strings.Contains(err.Error(), c.key) ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s = %v: %v", c.key, c.value, err)
 		} else if c.key != "compression.density.tools" && c.key != "model.priceList" && !errors.As(err, &wrong) {
@@ -87,12 +87,12 @@ func TestSetRefusesWhatIsWrong(t *testing.T) {
 		t.Error("a session was opened with a threshold of 0")
 	}
 	add(t, s, says(content.Human, "counted"))
-	must(t, s.Set("model.encoding", "p50k_base"), engine.ErrFixed)
-	must(t, s.Set("compression.threshold", "0.7"), nil)
-	must(t, s.Set("compression.strategy", "nosuch"), plugins.ErrUnknownStrategy)
+	must(t, s.Set(t.Context(), "model.encoding", "p50k_base"), engine.ErrFixed)
+	must(t, s.Set(t.Context(), "compression.threshold", "0.7"), nil)
+	must(t, s.Set(t.Context(), "compression.strategy", "nosuch"), plugins.ErrUnknownStrategy)
 	_, err := h.Session(engine.SessionOptions{Settings: map[string]any{"compression.strategy": "nosuch"}})
 	must(t, err, plugins.ErrUnknownStrategy)
-	must(t, s.Set("compression.strategy", nil), nil)
+	must(t, s.Set(t.Context(), "compression.strategy", nil), nil)
 	prepareTurn(t, s)
 }
 
@@ -329,7 +329,7 @@ func TestUsageThatTheProviderReportedCounts(t *testing.T) {
 	if p := prepareTurn(t, s); p.Outcome.Compress.Kind != "" {
 		t.Fatalf("compressed at %d tokens", p.Tokens)
 	}
-	s.ReportUsage(9_000)
+	must(t, s.ReportUsage(t.Context(), 9_000), nil)
 	if p := prepareTurn(t, s); p.Outcome.Compress.Kind == "" || p.Outcome.Compress.Reason != sdk.ReasonThreshold {
 		t.Errorf("not compressed: %+v", p.Outcome)
 	}
@@ -412,7 +412,7 @@ func TestAnEncodingIsChosenWhileEntriesComeIn(t *testing.T) {
 		}
 	})
 	wg.Go(func() {
-		if err := s.Set("model.encoding", "cl100k_base"); err != nil && !errors.Is(err, engine.ErrFixed) {
+		if err := s.Set(t.Context(), "model.encoding", "cl100k_base"); err != nil && !errors.Is(err, engine.ErrFixed) {
 			t.Error(err)
 		}
 	})

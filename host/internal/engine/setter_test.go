@@ -92,7 +92,7 @@ func TestWhatATokenMayNotSetIsNotInForceInAStoredSession(t *testing.T) {
 	must(t, err, nil)
 	check("forked", fork, refused...)
 	for _, key := range refused {
-		must(t, s.Set(key, nil), nil)
+		must(t, s.Set(t.Context(), key, nil), nil)
 	}
 	check("taken back", s)
 	if matches, err := filepath.Glob(made + "/alice*"); len(matches) > 0 || err != nil {
@@ -118,7 +118,7 @@ func TestAGrantedProfileIsInForceAsLongAsItIsGranted(t *testing.T) {
 	check(s, 5000, 0)
 	granted = nil
 	check(s, 200_000, 1)
-	if err := s.Set("profile", "cheap"); err == nil || !strings.Contains(err.Error(),
+	if err := s.Set(t.Context(), "profile", "cheap"); err == nil || !strings.Contains(err.Error(),
 		"thresh access create alice --profile cheap") {
 		t.Errorf("set without a grant: %v", err)
 	}

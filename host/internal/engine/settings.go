@@ -17,16 +17,16 @@ import (
 //
 // The encoding is fixed once something was added, because entries are counted when they are added. A change of model
 // within an encoding forgets what reported usage taught about the previous model.
-func (s *Session) Set(key string, value any) error {
+func (s *Session) Set(ctx context.Context, key string, value any) error {
 	raw, err := overrideValue(value)
 	if err != nil {
 		return fmt.Errorf("set %s: %w: %w", key, ErrBadSetting, err)
 	}
-	return s.change(context.Background(), "set", func() error { return s.set(key, value, raw) })
+	return s.change(ctx, "set", func() error { return s.set(ctx, key, value, raw) })
 }
 
-func (s *Session) set(key string, value any, raw json.RawMessage) error {
-	by, err := s.host.setter(context.Background(), s.key.Owner)
+func (s *Session) set(ctx context.Context, key string, value any, raw json.RawMessage) error {
+	by, err := s.host.setter(ctx, s.key.Owner)
 	if err != nil {
 		return err
 	}

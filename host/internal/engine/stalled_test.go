@@ -83,7 +83,7 @@ func TestAStoreThatStalls(t *testing.T) {
 			_, err := s.Compress(t.Context(), nil)
 			return err
 		},
-		"set": func(s *engine.Session) error { return s.Set("compression.threshold", 0.6) },
+		"set": func(s *engine.Session) error { return s.Set(t.Context(), "compression.threshold", 0.6) },
 	}
 	for name, method := range methods {
 		for after, failed := 0, true; failed; after++ {

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/internal/tokens"
@@ -13,22 +12,22 @@ import (
 // last Prepare. The next threshold check uses it instead of the host's own count, until the history is rewritten. What
 // reports teach about the provider's count (its overhead, and its tokens per token of the host's) is kept for the
 // session and for later ones of its owner in the host with the same model.
-func (s *Session) ReportUsage(promptTokens int) { s.ReportUsageOf(promptTokens, 0) }
+//
+// After an error the report is lost, but later ones teach the same.
+func (s *Session) ReportUsage(ctx context.Context, promptTokens int) error {
+	return s.ReportUsageOf(ctx, promptTokens, 0)
+}
 
 // ReportUsageOf is [Session.ReportUsage] for a request that is not quite the prepared one: counted is what the host
 // counts of it, in tokens; 0 for the prepared one.
-func (s *Session) ReportUsageOf(promptTokens, counted int) {
-	err := s.change(context.Background(), "report usage", func() error {
+func (s *Session) ReportUsageOf(ctx context.Context, promptTokens, counted int) error {
+	return s.change(ctx, "report usage", func() error {
 		s.mu.Lock()
 		sent, w, model := cmp.Or(counted, s.sent), s.pipeline, s.config.Settings().Model.Name
 		s.mu.Unlock()
 		s.host.calibrations.learn(calibrated{s.key.Owner, model}, w.ReportUsage(promptTokens, sent))
 		return nil
 	})
-	// The report is lost, but later ones teach the same.
-	if err != nil && !errors.Is(err, ErrClosed) {
-		s.host.log.Warn("usage that was reported could not be stored", "session", s.key.ID, "error", err)
-	}
 }
 
 // calibrations are what a host's sessions learned about how providers count.

@@ -23,7 +23,7 @@ func TestLaterSessionsCountAsTheProviderDoes(t *testing.T) {
 	for range 30 {
 		add(t, first, says(content.Human, strings.Repeat("one two three ", 700)))
 		p := prepareTurn(t, first)
-		first.ReportUsage(10_000 + p.Tokens*3/2)
+		must(t, first.ReportUsage(t.Context(), 10_000+p.Tokens*3/2), nil)
 	}
 	got := prepareTurn(t, first).Outcome
 	if c := got.Calibration; c == nil || c.Ratio < 1.4 || c.Ratio > 1.5 || c.Samples != 30 {
@@ -47,15 +47,15 @@ func TestAnotherModelIsLearnedAnew(t *testing.T) {
 	s := begin(t, h, nil)
 	for range 30 {
 		add(t, s, says(content.Human, strings.Repeat("one two three ", 700)))
-		s.ReportUsage(10_000 + prepareTurn(t, s).Tokens*3/2)
+		must(t, s.ReportUsage(t.Context(), 10_000+prepareTurn(t, s).Tokens*3/2), nil)
 	}
-	must(t, s.Set("model.name", "claude-y"), nil)
+	must(t, s.Set(t.Context(), "model.name", "claude-y"), nil)
 	p := prepareTurn(t, s)
 	if p.Outcome.Projected != p.Tokens {
 		t.Errorf("nothing is known of claude-y: %d projected, %d counted (%+v)", p.Outcome.Projected, p.Tokens,
 			p.Outcome.Calibration)
 	}
-	s.ReportUsage(p.Tokens)
+	must(t, s.ReportUsage(t.Context(), p.Tokens), nil)
 	other := begin(t, h, map[string]any{"model.name": "claude-y"})
 	add(t, other, says(content.Human, strings.Repeat("one two three ", 1000)))
 	if got := prepareTurn(t, other).Outcome; got.Projected > got.Tokens*11/10 {
@@ -74,7 +74,7 @@ func TestUsageTeachesNoOtherOwner(t *testing.T) {
 	first := session("a", "1")
 	for range 30 {
 		add(t, first, says(content.Human, strings.Repeat("one two three ", 700)))
-		first.ReportUsage(prepareTurn(t, first).Tokens * 3 / 2)
+		must(t, first.ReportUsage(t.Context(), prepareTurn(t, first).Tokens*3/2), nil)
 	}
 	for owner, scaled := range map[string]bool{"a": true, "b": false} {
 		s := session(owner, "2")
@@ -95,7 +95,7 @@ func TestPendingTokensCountAfterAnError(t *testing.T) {
 	cancel()
 	p, err := s.Prepare(ctx, o)
 	must(t, err, context.Canceled)
-	s.ReportUsage(p.Tokens + 20_000) // as counted
+	must(t, s.ReportUsage(t.Context(), p.Tokens+20_000), nil) // as counted
 	p, err = s.Prepare(t.Context(), o)
 	must(t, err, nil)
 	if want := p.Tokens + 20_000; p.Outcome.Projected != want {

@@ -84,7 +84,9 @@ func TestNoSecretIsMeasured(t *testing.T) {
 		if (err != nil) != c.fails {
 			t.Errorf("%s: %v", name, err)
 		}
-		s.ReportUsage(ready.Tokens)
+		if err := s.ReportUsage(t.Context(), ready.Tokens); err != nil {
+			t.Error(err)
+		}
 		if _, err := s.Prepare(t.Context(), engine.PrepareOptions{PendingTokens: 7}); (err != nil) != c.fails {
 			t.Errorf("%s, again: %v", name, err)
 		}

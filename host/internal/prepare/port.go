@@ -11,10 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// Strategy is what a turn needs of a strategy. In the host, a plugin process implements it; in tests, a plain value.
-//
-// An error describes itself ([failure.Described]) if repeating the call may help. A strategy that keeps the entries of a call may have a method Rewritten(Call): it is told of each rewrite, with the
-// history after it, so it need not keep what is gone.
+// Strategy is what a turn needs of a strategy. In the host, a plugin process implements it; in tests, a plain value. An
+// error describes itself ([failure.Described]) if repeating the call may help.
 type Strategy interface {
 	// Info is constant for a Strategy. It must not block: it is called at the beginning of every turn.
 	Info() sdk.Info
@@ -22,6 +20,9 @@ type Strategy interface {
 	Optimize(ctx context.Context, call OptimizeCall) (OptimizeAnswer, error)
 	// Compress asks for a smaller history. Only while it runs, the strategy may use services, even concurrently.
 	Compress(ctx context.Context, call CompressCall, services sdk.Host) (CompressAnswer, error)
+	// Rewritten tells of a rewrite, with the history after it: what the strategy keeps of a call and is gone, it need
+	// keep no longer.
+	Rewritten(now Call)
 }
 
 // Call is what [OptimizeCall] and [CompressCall] have in common. Without a Config, the strategy's defaults apply.

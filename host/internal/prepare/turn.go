@@ -146,10 +146,8 @@ func (t *turn) apply(plan *history.Plan, step string) error {
 	for i := range changes {
 		changes[i].Step = step
 	}
-	if s, ok := t.req.Strategy.(interface{ Rewritten(Call) }); ok {
-		now := t.history.Snapshot()
-		s.Rewritten(t.call(now, now.Entries))
-	}
+	now := t.history.Snapshot()
+	t.req.Strategy.Rewritten(t.call(now, now.Entries))
 	t.outcome.Changes = append(t.outcome.Changes, changes...)
 	return nil
 }

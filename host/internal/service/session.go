@@ -190,11 +190,11 @@ type SetRequest struct {
 }
 
 // Set returns the error of the settings, which names the key, the value and what is allowed.
-func (s *Session) Set(_ context.Context, r SetRequest) (Empty, error) {
+func (s *Session) Set(ctx context.Context, r SetRequest) (Empty, error) {
 	if r.Key == "" {
 		return Empty{}, wrongRequest("key", `"key" is missing`)
 	}
-	return Empty{}, inSetting(s.host.Set(r.Key, r.Value))
+	return Empty{}, inSetting(s.host.Set(ctx, r.Key, r.Value))
 }
 
 // TodosRequest has the whole list; an empty one removes all todos.
@@ -204,8 +204,8 @@ type TodosRequest struct {
 }
 
 // SetTodos replaces the list; the next Compress is told of it.
-func (s *Session) SetTodos(_ context.Context, r TodosRequest) (Empty, error) {
-	return Empty{}, in("", "todos", s.host.SetTodos(r.Todos))
+func (s *Session) SetTodos(ctx context.Context, r TodosRequest) (Empty, error) {
+	return Empty{}, in("", "todos", s.host.SetTodos(ctx, r.Todos))
 }
 
 // UsageRequest has the provider's own count of the last request, including what it read from its cache.
@@ -215,13 +215,12 @@ type UsageRequest struct {
 }
 
 // ReportUsage calibrates the session's counts by the last Prepare.
-func (s *Session) ReportUsage(_ context.Context, r UsageRequest) (Empty, error) {
+func (s *Session) ReportUsage(ctx context.Context, r UsageRequest) (Empty, error) {
 	// Agents that do not know send 0. Calibrating by it would make all later counts too small.
 	if r.PromptTokens <= 0 {
 		return Empty{}, wrongRequest("promptTokens", `"promptTokens" must be above 0`)
 	}
-	s.host.ReportUsage(r.PromptTokens)
-	return Empty{}, nil
+	return Empty{}, s.host.ReportUsage(ctx, r.PromptTokens)
 }
 
 // systemBlocks returns an empty list, never null, for no blocks.

@@ -87,7 +87,8 @@ func (c *conversation) turn(ctx context.Context) error {
 		}
 	}
 	if c.number%8 == 7 && c.rnd.IntN(10) == 0 { // some try one strategy after the other
-		if err := c.session.Set("compression.strategy", strategies[c.rnd.IntN(len(strategies))]); err != nil {
+		if err := c.session.Set(ctx, "compression.strategy",
+			strategies[c.rnd.IntN(len(strategies))]); err != nil {
 			return err
 		}
 	}

@@ -140,7 +140,7 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 		}
 		if err == nil {
 			x.branch, x.session = b, b.session.ID()
-			b.follow(x, req, r.Header.Get("Anthropic-Beta"))
+			b.follow(r.Context(), x, req, r.Header.Get("Anthropic-Beta"))
 			most := s.options.Host.Config().Settings().Sessions.MaxMemory
 			if old := s.threads.use(b, branchBytes+len(req.Raw), most); len(old) > 0 {
 				s.logOnce("conversations that were not used for long were let go from memory", "so far",
@@ -199,7 +199,7 @@ func (s *Server) open(
 		case err != nil:
 			return err
 		case whole:
-			return b.begin(s, o, req, chain, stored)
+			return b.begin(ctx, s, o, req, chain, stored)
 		case stored.items > from.items:
 			from = stored
 		}
@@ -267,17 +267,17 @@ func (s *Server) fork(
 		o.Fork = &engine.Fork{Parent: parent.session, At: parent.revision, Entries: len(parent.entries),
 			Whole: from.session != ""}
 	}
-	err := b.begin(s, o, r, chain, from)
+	err := b.begin(ctx, s, o, r, chain, from)
 	if errors.Is(err, store.ErrNotFound) { // the parent was deleted
 		o.Fork = nil
-		err = b.begin(s, o, r, chain, point{})
+		err = b.begin(ctx, s, o, r, chain, point{})
 	}
 	return err
 }
 
 // begin opens the branch's session, which has the entries of a point.
 func (b *branch) begin(
-	s *Server, o engine.SessionOptions, r *body.Request, chain []body.Sum, at point,
+	ctx context.Context, s *Server, o engine.SessionOptions, r *body.Request, chain []body.Sum, at point,
 ) (err error) {
 	if b.session, err = s.options.Host.Session(o); err != nil {
 		return err
@@ -287,7 +287,7 @@ func (b *branch) begin(
 	// A stored session, or the one that it was forked from, had the window of a header that does not come any more.
 	if c := b.session.Config(); b.window == nil && c.Origin("model.contextLimit").Source == "session" &&
 		c.Settings().Model.ContextLimit > defaultWindow {
-		_ = b.session.Set("model.contextLimit", nil)
+		_ = b.session.Set(ctx, "model.contextLimit", nil)
 	}
 	if o.Fork != nil {
 		b.parent = o.Fork.Parent
@@ -329,7 +329,7 @@ func (b *branch) add(ctx context.Context, s *Server, r *body.Request, chain []bo
 // prices for that one, for longer answers it leaves more room, and a window of a million tokens comes and goes with its
 // header. A learned limit goes with its model and window. A model that counts otherwise cannot be had any more: what was
 // added is counted.
-func (b *branch) follow(x *exchange, r *body.Request, beta string) {
+func (b *branch) follow(ctx context.Context, x *exchange, r *body.Request, beta string) {
 	l := &x.server.limits
 	unlimit := b.limited != limited{} && (b.limited != x.of || l.get(b.limited, b.conversation) == 0)
 	grown := l.window(x.of) > b.grown
@@ -339,13 +339,13 @@ func (b *branch) follow(x *exchange, r *body.Request, beta string) {
 	set := x.settings(r, beta)
 	b.grown = l.window(x.of)
 	if window := set["model.contextLimit"]; (unlimit || window != b.window) &&
-		b.session.Set("model.contextLimit", window) == nil {
+		b.session.Set(ctx, "model.contextLimit", window) == nil {
 		b.window, b.limited = window, limited{}
 	}
 	if n, ours := set["model.completionBudget"]; ours && r.Completion > b.completion || unlimit {
-		_ = b.session.Set("model.completionBudget", n)
+		_ = b.session.Set(ctx, "model.completionBudget", n)
 	}
-	if _, ours := set["model.name"]; ours && r.Model != b.model && b.session.Set("model.name", r.Model) == nil {
+	if _, ours := set["model.name"]; ours && r.Model != b.model && b.session.Set(ctx, "model.name", r.Model) == nil {
 		b.ledger = b.session.LedgerAfter(b.ledger)
 	}
 	b.model, b.completion, b.beta = cmp.Or(r.Model, b.model), max(b.completion, r.Completion), beta

@@ -34,7 +34,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	defer b.mu.Unlock()
 	b.heard.Store(nil) // the results of its calls have come
 	// Before the turn, which must already fit a limit that an answer taught.
-	s.limit(b, x.of)
+	s.limit(r.Context(), b, x.of)
 	// A request that is repeated gets what it got before, also if the strategy would say something else by now.
 	repeated := known == len(req.Items) && b.viewed == len(b.entries) && !b.relimited.Load()
 	var t prepared

@@ -214,7 +214,7 @@ func (s *Server) finished(x *exchange, status int, u provider.Usage, refusal []b
 			x.size.at, more)
 	}
 	if u.Prompt() > 0 && x.counted > 0 {
-		x.branch.session.ReportUsageOf(u.Prompt(), x.counted)
+		x.branch.report(s, u.Prompt(), x.counted)
 	}
 	if status == http.StatusOK && u.Prompt() > 0 {
 		s.limits.accept(x.of, x.branch.conversation, u.Prompt())
@@ -225,11 +225,19 @@ func (s *Server) finished(x *exchange, status int, u provider.Usage, refusal []b
 		s.totals.learned(x)
 		// The limit may be the one that was known: then the host's count was wrong.
 		if r.Tokens > 0 && x.counted > 0 {
-			x.branch.session.ReportUsageOf(r.Tokens, x.counted)
+			x.branch.report(s, r.Tokens, x.counted)
 			x.branch.relimited.Store(true)
 		}
 		s.options.Logger.Info("the provider refused a request as too long: the next one is made to fit",
 			"session", x.session, "limit", r.Limit)
+	}
+}
+
+// report teaches the session what the provider counted. The request may have ended with its client.
+func (b *branch) report(s *Server, promptTokens, counted int) {
+	err := b.session.ReportUsageOf(context.Background(), promptTokens, counted)
+	if err != nil && !b.session.Closed() {
+		s.options.Logger.Warn("usage that was reported could not be stored", "session", b.session.ID(), "error", err)
 	}
 }
 

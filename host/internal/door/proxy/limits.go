@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"strings"
 	"sync"
 
@@ -132,7 +133,7 @@ func refusedAs(f *provider.Form, status int, answer []byte, sent int) (r provide
 }
 
 // limit applies a learned limit to a branch, whose lock is held. The next turn then makes the request fit.
-func (s *Server) limit(b *branch, of limited) {
+func (s *Server) limit(ctx context.Context, b *branch, of limited) {
 	learned := s.limits.get(of, b.conversation)
 	if learned == 0 { // before the settings are copied, as most requests end here
 		return
@@ -143,9 +144,9 @@ func (s *Server) limit(b *branch, of limited) {
 	}
 	// A budget that the lower limit cannot hold could make the setting of the limit fail.
 	if m.CompletionBudget > learned/2 {
-		_ = b.session.Set("model.completionBudget", 0)
+		_ = b.session.Set(ctx, "model.completionBudget", 0)
 	}
-	if err := b.session.Set("model.contextLimit", learned); err != nil {
+	if err := b.session.Set(ctx, "model.contextLimit", learned); err != nil {
 		s.logOnce("a learned limit could not be set", "error", err)
 		return
 	}

@@ -156,7 +156,7 @@ func (d *driver) close() error {
 // turn prepares the history for one request and measures what came of it. Sums of tokens include the system prompt,
 // which no history holds.
 func (d *driver) turn(ctx context.Context, request Request) (Turn, error) {
-	if err := d.session.SetTodos(d.tasks.Todos()); err != nil {
+	if err := d.session.SetTodos(ctx, d.tasks.Todos()); err != nil {
 		return Turn{}, err
 	}
 	// The time is the recorded one, from which follows whether the prompt cache had expired.
