@@ -140,12 +140,12 @@ fuzz: ## run every fuzz target for FUZZTIME=10s
 # Counting, turns, first contact, memory, the proxy, and the default strategy: what docs/performance.md shows; and
 # searches. Memory is measured with 200 sessions, a tenth of what 24 GB have room for.
 BENCH     ?= ^Benchmark(Count|Hostile|Load|Recount|ThreeEntries|Turn|Window|Restore|Optimize|Delta|Mirror|PrepareThroughTheService|Request|FirstByte|Search|Indexing)$$
-BENCHPKGS ?= ./host/internal/tokens ./host/internal/engine ./host/internal/plugins ./plugins/distill ./plugins/highdensity ./sdk ./sdk/prune ./host/internal/door/network ./host/internal/door/proxy
+BENCHPKGS ?= ./host/internal/tokens ./host/internal/window ./host/internal/plugins ./plugins/distill ./plugins/highdensity ./sdk ./sdk/prune ./host/internal/door/network ./host/internal/door/proxy
 bench: ## measure what docs/performance.md shows; or BENCH=REGEXP
 	@mkdir -p $(BIN)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(or $(BENCHTIME),1s) -count $(or $(COUNT),5) -timeout 2h $(BENCHPKGS) > $(BIN)/bench.txt || { cat $(BIN)/bench.txt; exit 1; }
 ifeq ($(origin BENCH),file)
-	$(GO) test -run '^$$' -bench '^BenchmarkSessionMemory$$' -benchtime $(or $(SESSIONS),200)x ./host/internal/engine >> $(BIN)/bench.txt
+	$(GO) test -run '^$$' -bench '^BenchmarkSessionMemory$$' -benchtime $(or $(SESSIONS),200)x ./host/internal/window >> $(BIN)/bench.txt
 endif
 	@$(GO) tool -modfile=tools/go.mod benchstat $(BIN)/bench.txt
 

@@ -3,11 +3,11 @@ package host
 import (
 	"errors"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/search"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/failure"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -16,25 +16,25 @@ import (
 // Causes of an [*Error], for [errors.Is].
 var (
 	// ErrClosed: the session or the host was closed, before the call or during it.
-	ErrClosed = engine.ErrClosed
+	ErrClosed = window.ErrClosed
 	// ErrSessionExists: a session with this id is open.
-	ErrSessionExists = engine.ErrSessionExists
+	ErrSessionExists = window.ErrSessionExists
 	// ErrDeleted: the session was deleted from the store, by another host or a command.
-	ErrDeleted = engine.ErrDeleted
+	ErrDeleted = window.ErrDeleted
 	// ErrNoSession: no session is kept under the id.
-	ErrNoSession = engine.ErrNoSession
+	ErrNoSession = window.ErrNoSession
 	// ErrInvalidEntry: an entry is not well formed.
-	ErrInvalidEntry = engine.ErrInvalidEntry
+	ErrInvalidEntry = window.ErrInvalidEntry
 	// ErrFixed: the setting cannot be changed for one session, or not any more.
-	ErrFixed = engine.ErrFixed
+	ErrFixed = window.ErrFixed
 	// ErrNoTranscript: the session writes no transcript (setting transcript.dir).
-	ErrNoTranscript = engine.ErrNoTranscript
+	ErrNoTranscript = window.ErrNoTranscript
 	// ErrNotStored: the host keeps no sessions (setting sessions.store).
-	ErrNotStored = engine.ErrNotStored
+	ErrNotStored = window.ErrNotStored
 	// ErrKeyReused: other entries were added under the key.
-	ErrKeyReused = engine.ErrKeyReused
+	ErrKeyReused = window.ErrKeyReused
 	// ErrNotRecorded: nothing was added under the id.
-	ErrNotRecorded = engine.ErrNotRecorded
+	ErrNotRecorded = window.ErrNotRecorded
 	// ErrQuery: a query cannot be searched for.
 	ErrQuery = search.ErrQuery
 	// ErrUnknownStrategy: no plugin was found for the strategy.
@@ -137,7 +137,7 @@ func classify(err error) error {
 	if bad, ok := errors.AsType[*content.PathError](err); ok {
 		e.Path = bad.Path
 	}
-	if bad, ok := errors.AsType[*engine.EntryError](err); ok {
+	if bad, ok := errors.AsType[*window.EntryError](err); ok {
 		e.Entry = &bad.Index
 	}
 	if bad, ok := errors.AsType[*messages.Error](err); ok {

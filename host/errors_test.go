@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 func TestTheKindOfAnError(t *testing.T) {
@@ -21,9 +22,9 @@ func TestTheKindOfAnError(t *testing.T) {
 		KindOverflow: &prepare.ContextOverflowError{Tokens: 10, Limit: 7, Strategy: "s"},
 		KindAnswer:   &history.AnswerError{Err: history.ErrConflict},
 		KindSetting:  &config.Error{Problem: "unknown setting"},
-		KindEntry:    engine.ErrInvalidEntry,
+		KindEntry:    window.ErrInvalidEntry,
 		KindStrategy: plugins.ErrUnknownStrategy,
-		KindSession:  engine.ErrClosed,
+		KindSession:  window.ErrClosed,
 		KindCanceled: context.Canceled,
 		KindDeadline: context.DeadlineExceeded,
 		KindPlugin:   &plugins.Error{Plugin: "s", Err: plugins.ErrTimeout, Retryable: true},
@@ -70,7 +71,7 @@ func TestAnErrorOfUnknownOutcome(t *testing.T) {
 	fault := &store.Fault{Cause: store.Gone, Unknown: true, Err: errors.New("x")}
 	for _, repeatable := range []bool{true, false} {
 		var got *Error
-		err := classify(&engine.UnknownError{Repeatable: repeatable, Err: fault})
+		err := classify(&journal.UnknownError{Repeatable: repeatable, Err: fault})
 		if !errors.As(err, &got) || got.Kind != KindStore || !got.MaybeApplied || got.Retryable != repeatable {
 			t.Errorf("%+v", got)
 		}

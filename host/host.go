@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -32,30 +32,30 @@ type Options struct {
 }
 
 // Host owns sessions and plugin processes. Close it: otherwise its plugins run as long as the program.
-type Host struct{ engine *engine.Host }
+type Host struct{ window *window.Host }
 
 // Open makes a host. It starts no process: a plugin is started when a session first needs it. The error is about the
 // configuration.
 func Open(o Options) (*Host, error) {
-	options := engine.Options{Config: o.Config, Meter: o.Meter, Attach: o.Attach, Keep: true}
+	options := window.Options{Config: o.Config, Meter: o.Meter, Attach: o.Attach, Keep: true}
 	if o.Logger != nil {
-		options.Logger = engine.FromSlog(o.Logger)
+		options.Logger = window.FromSlog(o.Logger)
 	}
-	h, err := engine.Open(options)
+	h, err := window.Open(options)
 	if err != nil {
 		return nil, classify(err)
 	}
 	return &Host{h}, nil
 }
 
-// Over returns a host on an engine that the caller, in this module, closes. The doors of 'thresh serve' use it to share
-// one engine between the public API and what that API does not promise.
-func Over(machine *engine.Host) *Host { return &Host{machine} }
+// Over returns a host on a runtime that the caller, in this module, closes. The doors of 'thresh serve' use it to share
+// one runtime between the public API and what that API does not promise.
+func Over(machine *window.Host) *Host { return &Host{machine} }
 
 // Check returns what is wrong with the host's configuration and shows only when it is used: an unknown strategy, a wrong
 // setting of its own. It starts a plugin from a file, if the configuration has settings for it, until ctx ends. Each
 // session that is opened is checked the same, without a start.
-func (h *Host) Check(ctx context.Context) error { return classify(h.engine.CheckStart(ctx)) }
+func (h *Host) Check(ctx context.Context) error { return classify(h.window.CheckStart(ctx)) }
 
 // Guard is deferred by a program that calls methods for others: a panic becomes an error of [KindInternal], is logged
 // with its stack, and is counted. The session can be opened again; with sessions.store it has everything acknowledged.
@@ -71,20 +71,20 @@ func (h *Host) Guard(method string, err *error) {
 
 // Panicked is what [Host.Guard] does with a recovered value. Call it in the deferred function that recovered.
 func (h *Host) Panicked(method string, value any) error {
-	return classify(h.engine.Panicked(method, value))
+	return classify(h.window.Panicked(method, value))
 }
 
 // ReexecMain lets the host start its own program again: as a strategy that ships, and on Linux as a launcher that
 // isolates a plugin. Call it first in main: in such a process it does not return, otherwise it does nothing. Package
 // early does a part of it sooner, which makes plugins start faster.
-func ReexecMain() { engine.ReexecMain() }
+func ReexecMain() { window.ReexecMain() }
 
 // Config returns the configuration that sessions start with.
-func (h *Host) Config() *config.Config { return h.engine.Config() }
+func (h *Host) Config() *config.Config { return h.window.Config() }
 
 // Reload makes c the configuration of sessions opened from now on, and looks for plugins again. If a setting of the
 // whole host differs, nothing changes, and the error wraps [ErrFixed] and names it.
-func (h *Host) Reload(c *config.Config) error { return classify(h.engine.Reload(c)) }
+func (h *Host) Reload(c *config.Config) error { return classify(h.window.Reload(c)) }
 
 // SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
 type SessionOptions struct {
@@ -103,7 +103,7 @@ type SessionOptions struct {
 // Session opens a session. With the setting sessions.store, an earlier one continues where it was, with its settings,
 // also after a crash. The error wraps [ErrSessionExists] if a session with the same id is open.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
-	s, err := h.engine.Session(engine.SessionOptions{
+	s, err := h.window.Session(window.SessionOptions{
 		Owner: o.Owner, ID: o.ID, Existing: o.Existing, Settings: o.Settings,
 	})
 	if err != nil {
@@ -114,22 +114,22 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 
 // Delete closes and deletes an owner's session. The error wraps [ErrNoSession] if there is none with this id.
 func (h *Host) Delete(ctx context.Context, owner, id string) error {
-	return classify(h.engine.Delete(ctx, owner, id))
+	return classify(h.window.Delete(ctx, owner, id))
 }
 
 // Plugin describes a plugin that was found.
 type Plugin = plugins.Listing
 
 // Plugins describes every plugin found, broken ones with the reason. It starts those that do not run.
-func (h *Host) Plugins(ctx context.Context) []Plugin { return h.engine.Plugins(ctx) }
+func (h *Host) Plugins(ctx context.Context) []Plugin { return h.window.Plugins(ctx) }
 
 // Strategies returns the names of the strategies found, sorted. It starts no plugin.
-func (h *Host) Strategies() []string { return h.engine.Strategies() }
+func (h *Host) Strategies() []string { return h.window.Strategies() }
 
 // Count counts entries as a session with the host's settings would, in tokens each. Like [Session.Add] it takes 10 to
 // 120 ms per megabyte, and ends with ctx.
 func (h *Host) Count(ctx context.Context, entries ...content.Content) ([]int, error) {
-	counted, err := h.engine.Count(ctx, entries)
+	counted, err := h.window.Count(ctx, entries)
 	if err != nil {
 		return nil, classify(err)
 	}
@@ -143,15 +143,15 @@ func (h *Host) Count(ctx context.Context, entries ...content.Content) ([]int, er
 // LockPlugins starts the strategies' plugins, or all of them if none is named, and records in the lock file
 // (plugins.lockFile) which files they are. It returns the names of those that were recorded, sorted.
 func (h *Host) LockPlugins(ctx context.Context, strategies ...string) ([]string, error) {
-	locked, err := h.engine.LockPlugins(ctx, strategies...)
+	locked, err := h.window.LockPlugins(ctx, strategies...)
 	return slices.Sorted(maps.Keys(locked)), classify(err)
 }
 
 // ResetPlugin takes a strategy's plugin out of quarantine, its state after too many crashes (plugins.maxCrashes). It
 // reports whether the plugin was ever started.
-func (h *Host) ResetPlugin(strategy string) bool { return h.engine.ResetPlugin(strategy) }
+func (h *Host) ResetPlugin(strategy string) bool { return h.window.ResetPlugin(strategy) }
 
 // Close closes all sessions and stops all plugins, in just over two seconds. Calls in progress fail with [ErrClosed].
 // The error names every session whose transcript could not be written, and how many entries it lacks; call Close again
 // to write these.
-func (h *Host) Close() error { return classify(h.engine.Close()) }
+func (h *Host) Close() error { return classify(h.window.Close()) }

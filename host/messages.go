@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
 	"github.com/thresh-dev/thresh/host/internal/provider/chat"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/provider/responses"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -65,8 +65,8 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	revision, tokens, err := s.engine.AddMessages(ctx,
-		engine.Messages{Form: form, Messages: m.Messages, System: m.System, Key: m.Key})
+	revision, tokens, err := s.window.AddMessages(ctx,
+		window.Messages{Form: form, Messages: m.Messages, System: m.System, Key: m.Key})
 	return State{revision, tokens}, classify(err)
 }
 
@@ -96,7 +96,7 @@ func (p Prepared) Request(f Form) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	made := engine.Prepared(p).Request(form)
+	made := window.Prepared(p).Request(form)
 	r := Request{Messages: made.Messages, System: made.System, Instructions: made.Instructions}
 	// Routine notes, about what every message of the form lacks, would be in each answer.
 	for _, n := range made.Tally.Notes() {

@@ -26,7 +26,7 @@ type Query struct {
 // The error wraps [ErrQuery] if the words cannot be searched for or a bound is out of range ([KindRequest]). Without a
 // store (setting sessions.store) it wraps [ErrNotStored].
 func (s *Session) Search(ctx context.Context, q Query) ([]outcome.Passage, error) {
-	found, err := s.engine.Search(ctx, search.Query(q))
+	found, err := s.window.Search(ctx, search.Query(q))
 	return found, classify(err)
 }
 
@@ -34,6 +34,6 @@ func (s *Session) Search(ctx context.Context, q Query) ([]outcome.Passage, error
 // block's lines; the passage has those that exist. If there is no such block the error wraps [ErrNotRecorded], and
 // without a store [ErrNotStored].
 func (s *Session) Lines(ctx context.Context, at outcome.Place) (outcome.Passage, error) {
-	found, err := s.engine.Lines(ctx, at.Entry, at.Block, at.Line, at.Line+at.Lines-1)
+	found, err := s.window.Lines(ctx, at.Entry, at.Block, at.Line, at.Line+at.Lines-1)
 	return found, classify(err)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 func TestMain(m *testing.M) {
@@ -34,7 +34,7 @@ func serve() (address string, done func()) {
 		Overrides: []config.Override{{Key: "compression.strategy", Value: "top-down-truncation"}}})
 	must(err)
 	log := hclog.NewNullLogger()
-	machine, err := engine.Open(engine.Options{Config: c, Logger: log, Store: store.NewMemory(), Keep: true})
+	machine, err := window.Open(window.Options{Config: c, Logger: log, Store: store.NewMemory(), Keep: true})
 	must(err)
 	dir, err := os.MkdirTemp("", "c")
 	must(err)

@@ -124,8 +124,8 @@ var rules = []rule{
 		room: []string{"host/internal/..."},
 		except: []string{"host/internal/service", "host/internal/door/...", "host/internal/lab/...",
 			"host/internal/soaktest"},
-		never: []string{"host", "host/internal/service", "host/internal/door/...", "host/internal/engine"},
-		reason: "engine puts the rooms of the runtime together; host, service and the doors stand on engine; no room " +
+		never: []string{"host", "host/internal/service", "host/internal/door/...", "host/internal/window"},
+		reason: "window puts the rooms of the runtime together; host, service and the doors stand on window; no room " +
 			"knows who uses it",
 	},
 	{
@@ -147,7 +147,7 @@ var rules = []rule{
 		never:  []string{"host/...", "sdk/...", "internal/..."},
 		allow:  []string{"host/internal/store/...", "internal/atomicfile", "internal/failure"},
 		deep:   true,
-		reason: "records are bytes to a store; what is in them, engine knows",
+		reason: "records are bytes to a store; what is in them, the journal knows",
 	},
 	{
 		room: []string{"host/internal/service", "host/internal/door/..."},

@@ -17,9 +17,9 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/table"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 const accessHelp = `An access token lets a client use 'thresh serve'. Sessions belong to the token's name, and clients
@@ -183,7 +183,7 @@ func (a *app) logChange(c *config.Config, what string, about ...any) {
 	if u, err := user.Current(); err == nil {
 		by = u.Username
 	}
-	engine.DefaultLogger(a.err, c.Settings().Log).Info(what, append(about, "by", by)...)
+	window.DefaultLogger(a.err, c.Settings().Log).Info(what, append(about, "by", by)...)
 }
 
 // storeInUse is the store that a command has used: a service may read another one.

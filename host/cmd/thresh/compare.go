@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare/htmlreport"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // comparison holds the flags of compare. Flags of the root command (--set, --profile and so on) apply to all variants.
@@ -178,7 +178,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 // compareOptions returns what is compared, and at which prices. Strategies in lacking need a model and have none. unread
 // is about files that cannot be read, where there are others.
 func (a *app) compareOptions(
-	cmd *cobra.Command, h *engine.Host, c comparison, axes []axis, source *sources, given []string,
+	cmd *cobra.Command, h *window.Host, c comparison, axes []axis, source *sources, given []string,
 ) (o compare.Options, lacking map[string]bool, unread, err error) {
 	set := h.Config().Settings().Model
 	catalog, err := pricing.Load(set.PriceFile)
@@ -263,7 +263,7 @@ func (a *app) reportStop(ctx context.Context, r *compare.Report, err error) {
 
 // priceSessions has each session priced at the prices of its own model: in the columns that name its list and, unless
 // price lists were chosen, in one column for all sessions.
-func priceSessions(h *engine.Host, catalog *pricing.Catalog, o *compare.Options, chosen bool) {
+func priceSessions(h *window.Host, catalog *pricing.Catalog, o *compare.Options, chosen bool) {
 	o.PriceOf = catalog.ForModel
 	if chosen {
 		return
@@ -288,7 +288,7 @@ func priceSessions(h *engine.Host, catalog *pricing.Catalog, o *compare.Options,
 
 // recordedPrices returns the price lists of the models that the recordings name, each once, in the order of the
 // sessions.
-func recordedPrices(h *engine.Host, sessions []compare.Session) []*pricing.List {
+func recordedPrices(h *window.Host, sessions []compare.Session) []*pricing.List {
 	var lists []*pricing.List
 	for _, s := range sessions {
 		if l := replay.PriceList(h, s.Transcript); l != nil && !slices.Contains(lists, l) {

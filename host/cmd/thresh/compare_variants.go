@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 )
@@ -99,7 +99,7 @@ func (a *app) addVariants(cmd *cobra.Command, c *comparison, usage string) {
 // of failing the comparison, and note says why. names are --strategy's. It finds contradictions between values.
 func (a *app) variants(
 	cmd *cobra.Command,
-	h *engine.Host,
+	h *window.Host,
 	names []string,
 	axes []axis,
 ) (out []compare.Variant, lacking map[string]bool, note string, err error) {
@@ -282,7 +282,7 @@ func asMap(settings []chosen) map[string]string {
 // the last error, which says what to configure; "" without any. The model is resolved with the variant's settings:
 // --vary may choose the profile itself. No call is made.
 func lackingModels(
-	h *engine.Host,
+	h *window.Host,
 	variants []compare.Variant,
 	found map[string]plugins.Listing,
 ) (lacking map[string]bool, note string, err error) {

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // configCheck finds what is wrong with a configuration before a service is started or reloaded with it.
@@ -36,7 +36,7 @@ the exit status is 1 if there is one. It calls no model, starts no plugin and ch
 				return err
 			}
 			set := c.Settings()
-			h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger(), Attach: attach,
+			h, err := window.Open(window.Options{Config: c, Logger: hclog.NewNullLogger(), Attach: attach,
 				Store: store.NewMemory()})
 			problems := []error{err}
 			if err == nil {
@@ -50,7 +50,7 @@ the exit status is 1 if there is one. It calls no model, starts no plugin and ch
 					err = errors.Join(kept.Ready(cmd.Context()), kept.Close())
 				}
 				if err != nil {
-					problems = append(problems, engine.At(c, "sessions.store", fmt.Errorf("sessions.store: %w", err)))
+					problems = append(problems, window.At(c, "sessions.store", fmt.Errorf("sessions.store: %w", err)))
 				}
 			}
 			return errors.Join(problems...)

@@ -12,7 +12,7 @@ import (
 
 // A store in which something was changed: doctor fails and says where, every command that reads what is damaged fails,
 // and what is not damaged can be opened and exported. Which damage is noticed, packages sqlite, postgres, sessionlog and
-// engine test.
+// window test.
 func TestADamagedStore(t *testing.T) {
 	t.Parallel()
 	p := newPlaceHere(t)

@@ -9,10 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/table"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // doctorReport is the JSON form of doctor, which is stable. Each check is the one that a host makes itself: the report
@@ -89,7 +90,7 @@ switches off.`,
 			set := c.Settings().Plugins
 			report := doctorReport{
 				System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: set.Isolation, Integrity: set.Integrity,
-				LockFile: set.LockFile, Checks: engine.Isolation(), Agents: a.agentReports(),
+				LockFile: set.LockFile, Checks: window.Isolation(), Agents: a.agentReports(),
 			}
 			if report.Sessions, err = a.checkStore(cmd); err != nil {
 				return err
@@ -131,7 +132,7 @@ func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 		err = kept.Check(cmd.Context())
 		// Even if the store is damaged elsewhere: what can be read of each session?
 		var readErr error
-		if r.Readable, r.Damaged, readErr = engine.CheckSessions(cmd.Context(), kept); err == nil {
+		if r.Readable, r.Damaged, readErr = journal.Check(cmd.Context(), kept); err == nil {
 			err = readErr
 		}
 		err = errors.Join(err, kept.Close())

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // explained is the JSON form of the command: the explanation of one session, with its source.
@@ -108,7 +108,7 @@ func (a *app) explain(cmd *cobra.Command, source *sources, given []string, turn 
 		return explained{}, err
 	}
 	defer h.Close()
-	taxonomy, err := engine.Taxonomy(h.Config().Settings())
+	taxonomy, err := window.Taxonomy(h.Config().Settings())
 	if err != nil {
 		return explained{}, err
 	}
@@ -138,7 +138,7 @@ func (a *app) explain(cmd *cobra.Command, source *sources, given []string, turn 
 // explain reads what happened to a stored session. It starts no plugin: the log has the reasons that the strategy gave.
 func (s *sessions) explain(cmd *cobra.Command, id string, turn int) (x explained, err error) {
 	err = s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
-		taxonomy, err := engine.Taxonomy(c.Settings())
+		taxonomy, err := window.Taxonomy(c.Settings())
 		if err != nil {
 			return err
 		}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/builtin"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
@@ -74,7 +74,7 @@ func (a *app) loadAttached(cmd *cobra.Command) (c *config.Config, attach map[str
 
 // open opens a host for a command, with its log on standard error. Plugins start when first used. The caller closes the
 // host, which stops the plugins. 'thresh run' opens the public package instead, and 'thresh doctor' none.
-func (a *app) open(cmd *cobra.Command) (*engine.Host, error) {
+func (a *app) open(cmd *cobra.Command) (*window.Host, error) {
 	return a.openLogging(cmd, false)
 }
 
@@ -98,9 +98,9 @@ func (a *app) attach(cmd *cobra.Command) (map[string]string, error) {
 func (a *app) logger(set config.Log) hclog.Logger {
 	if set.Format == "json" {
 		// What a command says for people is said at any level of the log.
-		a.jsonLog = engine.DefaultLogger(a.err, config.Log{Level: "info", Format: set.Format})
+		a.jsonLog = window.DefaultLogger(a.err, config.Log{Level: "info", Format: set.Format})
 	}
-	return engine.DefaultLogger(a.err, set)
+	return window.DefaultLogger(a.err, set)
 }
 
 // say prints a line for people on standard error, or a line of JSON in a log of such lines.

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/postgres"
 	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
@@ -22,14 +22,14 @@ import (
 )
 
 // twins is a host in the test's process: its sessions are never closed.
-func twins(t *testing.T, p *place, changes map[string]string) *engine.Host {
+func twins(t *testing.T, p *place, changes map[string]string) *window.Host {
 	t.Helper()
 	// As the environment of the place says.
 	set := map[string]any{"plugins.isolation": "off", "model.encoding": "r50k_base"}
 	for key, value := range changes {
 		set[key] = value
 	}
-	h, err := engine.Open(engine.Options{Config: settings.Load(t, p.plugins, set), Logger: hclog.NewNullLogger()})
+	h, err := window.Open(window.Options{Config: settings.Load(t, p.plugins, set), Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func twins(t *testing.T, p *place, changes map[string]string) *engine.Host {
 type survivor struct {
 	t       testing.TB
 	id      string
-	twin    *engine.Session
+	twin    *window.Session
 	current func() victim // waits until there is one
 	opened  victim        // where at leads
 	at      talk
@@ -88,7 +88,7 @@ func (s *survivor) turn() error {
 	if err != nil {
 		return err
 	}
-	want, err := s.twin.Prepare(s.t.Context(), engine.PrepareOptions{})
+	want, err := s.twin.Prepare(s.t.Context(), window.PrepareOptions{})
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func killed(t *testing.T, p *place, kills int, store string, start func(p *place
 	var all []*survivor
 	for i := range 4 {
 		id := fmt.Sprintf("s%d-%d", i, os.Getpid())
-		twin, err := host.Session(engine.SessionOptions{ID: id})
+		twin, err := host.Session(window.SessionOptions{ID: id})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	_ "github.com/thresh-dev/thresh/host/early" // lets a launcher skip the initialisation of this program
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // main runs one command and exits with its status. Signals cancel the command's context instead of ending the process,
@@ -23,7 +23,7 @@ import (
 func main() {
 	// Must come first. With host/early imported, a launcher never gets here; this call is for builds that drop that
 	// import, because isolation silently disappears without it.
-	engine.ReexecMain()
+	window.ReexecMain()
 	// Libraries must not log by themselves: net/http prints the bytes that a provider sends behind the end of an
 	// answer, which are a conversation's, and wrap's agent has the terminal.
 	log.SetOutput(io.Discard)

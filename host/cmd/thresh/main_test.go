@@ -19,7 +19,7 @@ import (
 	"time"
 
 	main "github.com/thresh-dev/thresh/host/cmd/thresh"
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/procs"
 )
@@ -29,7 +29,7 @@ import (
 var bin string
 
 func TestMain(m *testing.M) {
-	engine.ReexecMain() // some tests have a host in this process
+	window.ReexecMain() // some tests have a host in this process
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "thresh-e2e")
 		if err != nil {

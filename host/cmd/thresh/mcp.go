@@ -10,8 +10,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // mcpCommand serves the tool with which an agent reads a removed result again. It starts no strategy and opens no
@@ -34,7 +34,7 @@ An agent that runs through 'thresh wrap' has the tool already. 'thresh serve' ha
 			}
 			// true creates the store: an agent may start this server before the host that writes the sessions.
 			return s.withStore(cmd, true, func(ctx context.Context, c *config.Config, kept store.Store) error {
-				taxonomy, err := engine.Taxonomy(c.Settings())
+				taxonomy, err := window.Taxonomy(c.Settings())
 				if err != nil {
 					return err
 				}
@@ -44,7 +44,7 @@ An agent that runs through 'thresh wrap' has the tool already. 'thresh serve' ha
 					return found, missing(err, session)
 				}, Panicked: func(p any) error {
 					fmt.Fprintf(s.err, "thresh: %v\n%s", p, debug.Stack())
-					return &engine.PanicError{Method: mcp.Tool, Value: p}
+					return &window.PanicError{Method: mcp.Tool, Value: p}
 				}}
 				return server.Serve(ctx, s.in, s.out)
 			})

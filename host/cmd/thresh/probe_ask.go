@@ -9,13 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // probeBook is where sheets are kept that a provider's model works through. One place serves all runs: what was
@@ -29,7 +29,7 @@ func (a *app) probeBook() (string, error) {
 }
 
 // probeModel returns the model of the profile in force, which need not be the one that strategies call.
-func (a *app) probeModel(h *engine.Host, limit float64) (probe.Model, error) {
+func (a *app) probeModel(h *window.Host, limit float64) (probe.Model, error) {
 	c := h.Config()
 	if name := c.Settings().Profile; name != "" {
 		var err error

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
@@ -102,7 +102,7 @@ func (s *sessions) transcript(cmd *cobra.Command, id string) (*transcript.Transc
 		if err != nil {
 			return err
 		}
-		all, err := engine.ReadRecorded(ctx, kept, key)
+		all, err := journal.Read(ctx, kept, key)
 		if err != nil {
 			return missing(err, id)
 		}

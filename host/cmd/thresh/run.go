@@ -18,9 +18,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/stdio"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
 	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
@@ -57,7 +57,7 @@ func (a *app) serve(cmd *cobra.Command) error {
 		return err
 	}
 	defer end()
-	machine, err := engine.Open(engine.Options{Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true})
+	machine, err := window.Open(window.Options{Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (a *app) serve(cmd *cobra.Command) error {
 		others := machine
 		if kept := passing(c.Settings()); kept != nil {
 			var err error
-			if others, err = engine.Open(engine.Options{Config: c, Logger: log, Attach: attach, Keep: true,
+			if others, err = window.Open(window.Options{Config: c, Logger: log, Attach: attach, Keep: true,
 				Store: kept}); err != nil {
 				return nil, err
 			}

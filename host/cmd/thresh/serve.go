@@ -19,9 +19,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
@@ -166,12 +166,12 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 // openService opens a service's host, if its configuration can be used as a whole, and the guard of its doors. Named
 // tokens are kept where sessions are: hosts which share a database share access tokens too.
 func (a *app) openService(cmd *cobra.Command, c *config.Config, localToken string, meter metric.MeterProvider,
-	log hclog.Logger) (machine *engine.Host, guard *access.Guard, err error) {
+	log hclog.Logger) (machine *window.Host, guard *access.Guard, err error) {
 	attach, err := a.attach(cmd)
 	if err != nil {
 		return nil, nil, err
 	}
-	machine, err = engine.Open(engine.Options{
+	machine, err = window.Open(window.Options{
 		Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true, Store: passing(c.Settings()),
 		Granted: func(ctx context.Context, token string) ([]string, error) { return guard.Profiles(ctx, token) },
 		Spend:   func(ctx context.Context, name string, usd float64) error { return guard.Pay(ctx, name, usd) },
@@ -225,7 +225,7 @@ func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Opt
 	return door, nil
 }
 
-func recallOf(ctx context.Context, h *engine.Host) (*proxy.Recall, error) {
+func recallOf(ctx context.Context, h *window.Host) (*proxy.Recall, error) {
 	if !h.Config().Settings().Proxy.Recall {
 		return nil, nil
 	}
@@ -237,7 +237,7 @@ func recallOf(ctx context.Context, h *engine.Host) (*proxy.Recall, error) {
 }
 
 // newRecall makes ids with the key of the host's store, which all of its hosts have.
-func newRecall(ctx context.Context, h *engine.Host) (*proxy.Recall, error) {
+func newRecall(ctx context.Context, h *window.Host) (*proxy.Recall, error) {
 	key, err := h.Store().Secret(ctx, "recall")
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // Who may connect where, and how both sides prove who they are. 'config check' asks the same as a start and a reload.
@@ -76,17 +76,17 @@ func checkListen(c *config.Config, insecure bool) error {
 	set := c.Settings()
 	service, err := network.ParseAddress(set.Serve.Listen)
 	if err != nil {
-		return engine.At(c, "serve.listen", err)
+		return window.At(c, "serve.listen", err)
 	}
 	at := []*admission{admissionOf(service, "serve.listen", set.Serve, insecure)}
 	if set.Proxy.Listen != "" {
 		own, err := net.ResolveTCPAddr("tcp", set.Proxy.Listen)
 		if err != nil {
-			return engine.At(c, "proxy.listen", fmt.Errorf("proxy.listen: %w", err))
+			return window.At(c, "proxy.listen", fmt.Errorf("proxy.listen: %w", err))
 		}
 		if other, ok := service.(*net.TCPAddr); ok && own.Port != 0 && own.Port == other.Port &&
 			(own.IP.Equal(other.IP) || anyIP(own.IP) || anyIP(other.IP)) {
-			return engine.At(c, "proxy.listen",
+			return window.At(c, "proxy.listen",
 				fmt.Errorf("proxy.listen: %s is the address of serve.listen: choose another port", set.Proxy.Listen))
 		}
 		at = append(at, admissionOf(own, "proxy.listen", set.Serve, insecure))
@@ -100,7 +100,7 @@ func checkListen(c *config.Config, insecure bool) error {
 			if tls := d.set.TLS; tls.Cert != "" || tls.Key != "" {
 				key = "serve.tls.cert"
 			}
-			return engine.At(c, key, err)
+			return window.At(c, key, err)
 		}
 	}
 	return nil

@@ -10,9 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
@@ -35,7 +36,7 @@ damage, and fails.`,
 				if err != nil {
 					return err
 				}
-				all, damage := engine.ReadRecorded(ctx, kept, key)
+				all, damage := journal.Read(ctx, kept, key)
 				if damage != nil && len(all.Added) == 0 {
 					return missing(damage, given[0])
 				}
@@ -90,14 +91,14 @@ or a random one.`,
 					return err
 				}
 				// A host and not the store alone: it counts tokens and writes the records.
-				h, err := engine.Open(engine.Options{
-					Config: c, Logger: engine.DefaultLogger(s.err, c.Settings().Log), Store: kept,
+				h, err := window.Open(window.Options{
+					Config: c, Logger: window.DefaultLogger(s.err, c.Settings().Log), Store: kept,
 				})
 				if err != nil {
 					return err
 				}
 				defer func() { err = errors.Join(err, h.Close()) }()
-				session, err := h.Session(engine.SessionOptions{Owner: s.owner, ID: id})
+				session, err := h.Session(window.SessionOptions{Owner: s.owner, ID: id})
 				if err != nil {
 					return err
 				}

@@ -9,9 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -63,7 +64,7 @@ million tokens.`,
 				return usage(cmd, fmt.Errorf("--limit is 1 or more, not %d", limit))
 			}
 			return s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
-				taxonomy, err := engine.Taxonomy(c.Settings())
+				taxonomy, err := window.Taxonomy(c.Settings())
 				if err != nil {
 					return err
 				}
@@ -85,7 +86,7 @@ million tokens.`,
 				if err := s.index(ctx, kept, keys, taxonomy); err != nil {
 					return err
 				}
-				found, err := engine.SearchRecorded(ctx, kept, keys, taxonomy, query)
+				found, err := journal.Search(ctx, kept, keys, taxonomy, query)
 				if err != nil {
 					return err
 				}
@@ -104,7 +105,7 @@ func (s *sessions) index(ctx context.Context, kept store.Store, keys []store.Key
 	defer drawn.clear()
 	left := drawn.left("sessions")
 	for i, key := range keys {
-		if err := engine.IndexRecorded(ctx, kept, key, t); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := journal.Index(ctx, kept, key, t); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("session %q: %w", key.ID, err)
 		}
 		left(i+1, len(keys))
@@ -120,7 +121,7 @@ func (s *sessions) noSessions() error {
 }
 
 // printFound prints a line for each passage that says where it stood, and its text under it, indented.
-func (s *sessions) printFound(found []engine.Found, sessions int) error {
+func (s *sessions) printFound(found []journal.Found, sessions int) error {
 	list := make([]foundPassage, len(found))
 	for i, p := range found {
 		list[i] = foundPassage{Session: p.Key.ID, Owner: p.Key.Owner, Turn: p.Turn, Entry: p.Entry, Block: p.Block,

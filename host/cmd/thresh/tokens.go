@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/shell"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -124,7 +124,7 @@ func (a *app) reading(cmd *cobra.Command, model string) (*tokens.Counter, *tools
 	if err != nil {
 		return nil, nil, err
 	}
-	taxonomy, err := engine.Taxonomy(set)
+	taxonomy, err := window.Taxonomy(set)
 	return counter, taxonomy, err
 }
 

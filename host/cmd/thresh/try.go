@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/todos"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -103,7 +103,7 @@ FILE is a session in any format that 'thresh sessions convert' reads; '-' is sta
 }
 
 // tryCompress runs a compression as an agent's request does, with the same checks.
-func (a *app) tryCompress(cmd *cobra.Command, s *engine.Session) (any, []content.Content, error) {
+func (a *app) tryCompress(cmd *cobra.Command, s *window.Session) (any, []content.Content, error) {
 	o, err := s.Compress(cmd.Context(), nil)
 	if err != nil {
 		return nil, nil, err
@@ -127,7 +127,7 @@ func (a *app) tryCompress(cmd *cobra.Command, s *engine.Session) (any, []content
 	}, history, nil
 }
 
-func (a *app) tryOptimize(cmd *cobra.Command, s *engine.Session) (any, []content.Content, error) {
+func (a *app) tryOptimize(cmd *cobra.Command, s *window.Session) (any, []content.Content, error) {
 	plan, o, err := s.PlanOptimize(cmd.Context())
 	if err != nil {
 		return nil, nil, err
@@ -141,13 +141,13 @@ func (a *app) tryOptimize(cmd *cobra.Command, s *engine.Session) (any, []content
 
 // loadSession reads a session from a file into a new session of h. Todo lists are reconstructed from the recorded tool
 // calls, as strategies keep what open tasks need.
-func (a *app) loadSession(cmd *cobra.Command, h *engine.Host, name string) (*engine.Session, error) {
+func (a *app) loadSession(cmd *cobra.Command, h *window.Host, name string) (*window.Session, error) {
 	ctx := cmd.Context()
 	t, err := a.read(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.Session(engine.SessionOptions{Settings: replay.Settings(h, t, nil)})
+	s, err := h.Session(window.SessionOptions{Settings: replay.Settings(h, t, nil)})
 	if err != nil {
 		return nil, err
 	}

@@ -20,9 +20,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
@@ -167,7 +167,7 @@ type wrapped struct {
 
 	held  heldLog // the agent has the terminal: the host's log is held until it ends
 	log   hclog.Logger
-	host  *engine.Host
+	host  *window.Host
 	proxy *proxy.Server
 	seen  *watch.Recorder
 	used  *access.Guard // notes what was saved in the host's store
@@ -184,14 +184,14 @@ func (w *wrapped) openHost(cmd *cobra.Command) (meter metric.MeterProvider, stop
 		return nil, stop, err
 	}
 	set := c.Settings()
-	w.log = engine.DefaultLogger(&w.held, set.Log)
+	w.log = window.DefaultLogger(&w.held, set.Log)
 	meter, end, err := w.measure(set.Metrics.Listen, w.log)
 	if err != nil { // such as another one at the same address: no reason not to start the agent
 		w.log.Warn("nothing is measured", "error", err)
 	} else {
 		stop = end
 	}
-	w.host, err = engine.Open(engine.Options{
+	w.host, err = window.Open(window.Options{
 		Config: c, Logger: w.log, Attach: attach, Meter: meter, Keep: true, Store: passing(set),
 	})
 	if err != nil {

@@ -146,7 +146,7 @@ func (g *Guard) CheckStore(ctx context.Context, of Grant) error {
 
 // Pay adds what a model call of a name's sessions cost, in US dollars, to what it has spent. With 0 it asks whether
 // another call may be made: the error is a [*LimitError] if the money of the day is spent. It is for
-// [engine.Options.Spend], where all model calls of sessions come by.
+// [window.Options.Spend], where all model calls of sessions come by.
 func (g *Guard) Pay(ctx context.Context, name string, usd float64) error {
 	if usd > 0 {
 		return g.Spend(ctx, name, usd)

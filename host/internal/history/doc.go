@@ -1,7 +1,7 @@
 // Package history owns a conversation's history. It appends entries, hands out snapshots, checks and applies what a
 // strategy answered, and builds the view that is safe to send to a model.
 //
-// It is for package prepare and for the engine. Start at [History], then [Snapshot.PlanOptimize] and
+// It is for package prepare and for package window. Start at [History], then [Snapshot.PlanOptimize] and
 // [Snapshot.PlanCompress], the only places where a strategy's answer meets the history for which it was made.
 //
 // Three rules hold at all times:

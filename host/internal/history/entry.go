@@ -16,7 +16,7 @@ type Entry struct {
 	Count
 	// Refers says that it has marks which name the place where lines are instead.
 	Refers bool
-	// Place is where the entry is stored. The engine sets it before the entry is part of a history.
+	// Place is where the entry is stored. The journal sets it before the entry is part of a history.
 	Place Place
 }
 

@@ -2,7 +2,7 @@ package history
 
 import "github.com/thresh-dev/thresh/sdk/content"
 
-// What Go needs around texts, about, in bytes, as a test of package engine measures it.
+// What Go needs around texts, about, in bytes, as a test of package window measures it.
 const (
 	aroundEntry = 240 // an entry, its id and counts, and the lists that name it
 	aroundShown = 190 // its place in views

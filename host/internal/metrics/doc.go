@@ -1,6 +1,6 @@
 // Package metrics measures what a host does, with OpenTelemetry.
 //
-// It is for the engine, which creates a [Recorder] when it is opened with a meter provider (host.Options.Meter) and
+// It is for package window, which creates a [Recorder] when it is opened with a meter provider (host.Options.Meter) and
 // passes it the outcome of each turn. Without a provider nothing is measured; the global one is never used. Package
 // endpoint is a provider that serves Prometheus.
 //

@@ -10,7 +10,7 @@ import (
 )
 
 // scope is the instrumentation scope. It must not follow the code: dashboards select by it.
-const scope = "github.com/thresh-dev/thresh/host/internal/engine"
+const scope = "github.com/thresh-dev/thresh/host"
 
 // Sources are read by the gauges at each collection. They must return quickly and must not start a plugin.
 type Sources struct {

@@ -10,17 +10,17 @@ import (
 	"github.com/hashicorp/go-hclog"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // open opens a host that is measured and knows nothing of the machine.
-func open(t *testing.T, set map[string]any) (*engine.Host, sdkmetric.Reader) {
+func open(t *testing.T, set map[string]any) (*window.Host, sdkmetric.Reader) {
 	t.Helper()
 	reader := sdkmetric.NewManualReader()
-	h, err := engine.Open(engine.Options{
+	h, err := window.Open(window.Options{
 		Config: settings.Load(t, pluginDir, set), Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard}),
 		Meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
 	})
@@ -73,26 +73,26 @@ func TestNoSecretIsMeasured(t *testing.T) {
 			"compression.hardLimit": "error"}, fails: true},
 		"no model": {settings: map[string]any{"compression.strategy": "one-shot"}, fails: true},
 	} {
-		s, err := h.Session(engine.SessionOptions{ID: secret + " " + name, Settings: c.settings})
+		s, err := h.Session(window.SessionOptions{ID: secret + " " + name, Settings: c.settings})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := s.Load(t.Context(), telling()...); err != nil {
 			t.Fatal(err)
 		}
-		ready, err := s.Prepare(t.Context(), engine.PrepareOptions{})
+		ready, err := s.Prepare(t.Context(), window.PrepareOptions{})
 		if (err != nil) != c.fails {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := s.ReportUsage(t.Context(), ready.Tokens); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.Prepare(t.Context(), engine.PrepareOptions{PendingTokens: 7}); (err != nil) != c.fails {
+		if _, err := s.Prepare(t.Context(), window.PrepareOptions{PendingTokens: 7}); (err != nil) != c.fails {
 			t.Errorf("%s, again: %v", name, err)
 		}
 	}
 	// A name that is refused is measured nowhere.
-	if _, err := h.Session(engine.SessionOptions{Settings: map[string]any{"compression.strategy": secret}}); err == nil {
+	if _, err := h.Session(window.SessionOptions{Settings: map[string]any{"compression.strategy": secret}}); err == nil {
 		t.Error("a session with an unknown strategy was opened")
 	}
 	got := collect(t, reader)

@@ -99,7 +99,7 @@ func BenchmarkIsolatedCall(b *testing.B) {
 func BenchmarkDelta(b *testing.B) {
 	dir := b.TempDir()
 	if err := errors.Join(binaries.Strategies(dir, "high-density"),
-		binaries.Plugins(dir, map[string]string{"idle": "host/internal/engine/testdata/idle"})); err != nil {
+		binaries.Plugins(dir, map[string]string{"idle": "host/internal/window/testdata/idle"})); err != nil {
 		b.Fatal(err)
 	}
 	all := gen.Session(20_000+300, 1)

@@ -1,6 +1,6 @@
 // Package plugins finds strategy plugins, runs each in a process of its own, and calls them.
 //
-// It is for package engine and the command line. A program that embeds thresh uses package host instead, and the
+// It is for package window and the command line. A program that embeds thresh uses package host instead, and the
 // author of a strategy uses package sdk.
 //
 // # Where to start

@@ -1,5 +1,5 @@
 // Package prepare runs a session's turns. A turn is what happens to the history between "the agent is about to call the
-// model" and "this is what it may send". It is for package engine. Start at [Pipeline.Prepare] and turn.run, which read
+// model" and "this is what it may send". It is for package window. Start at [Pipeline.Prepare] and turn.run, which read
 // as the turn runs:
 //
 //	optimise → threshold? → compress → hard limit? → ladder

@@ -1,4 +1,4 @@
-// Package search finds passages of a conversation by words. It is for package engine, which knows what was removed, and
+// Package search finds passages of a conversation by words. It is for package window, which knows what was removed, and
 // for the stores, which keep what [Indexer] makes.
 //
 // A conversation is cut into passages of a few lines (cut.go, passage.go), and each passage into terms (terms.go). Which

@@ -25,9 +25,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -413,7 +413,7 @@ func served(t *testing.T) (url string) {
 }
 
 // servedFrom is one that keeps its sessions in a store.
-func servedFrom(t *testing.T, kept store.Store) (url string, machine *engine.Host) {
+func servedFrom(t *testing.T, kept store.Store) (url string, machine *window.Host) {
 	t.Helper()
 	c, err := config.Load(config.Options{ConfigFile: os.DevNull, Env: []string{},
 		Overrides: []config.Override{{Key: "compression.strategy", Value: "top-down-truncation"}}})
@@ -421,7 +421,7 @@ func servedFrom(t *testing.T, kept store.Store) (url string, machine *engine.Hos
 		t.Fatal(err)
 	}
 	log := hclog.NewNullLogger()
-	machine, err = engine.Open(engine.Options{Config: c, Logger: log, Store: kept, Keep: true})
+	machine, err = window.Open(window.Options{Config: c, Logger: log, Store: kept, Keep: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,10 +14,11 @@ import (
 
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/host/internal/access"
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/store/postgres"
 	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	cluster "github.com/thresh-dev/thresh/internal/testkit/postgres"
 	"github.com/thresh-dev/thresh/internal/testkit/race"
@@ -50,7 +51,7 @@ type world struct {
 	*testing.T
 	rng      *rand.Rand
 	kept     store.Store
-	machines []*engine.Host
+	machines []*window.Host
 	clients  map[string][]*client.Client // by owner
 	sessions map[store.Key]*told
 	words    []string // of all times
@@ -156,8 +157,8 @@ func (w *world) fork(from store.Key) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	s, err := w.machines[w.rng.IntN(2)].Session(engine.SessionOptions{Owner: key.Owner, ID: key.ID,
-		Fork: &engine.Fork{Parent: from.ID, At: head.Revision, Entries: head.Entries, Whole: true}})
+	s, err := w.machines[w.rng.IntN(2)].Session(window.SessionOptions{Owner: key.Owner, ID: key.ID,
+		Fork: &journal.Fork{Parent: from.ID, At: head.Revision, Entries: head.Entries, Whole: true}})
 	if err == nil {
 		err = s.Close()
 	}

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -23,7 +23,7 @@ const longest = 300
 // agent has one conversation after the other, all with the same strategy.
 type agent struct {
 	t        *testing.T
-	host     *engine.Host
+	host     *window.Host
 	strategy string
 	number   int
 	tally    *tally
@@ -56,7 +56,7 @@ func (a agent) work(ctx context.Context, calm func()) {
 // conversation is one session, and what its agent knows about it.
 type conversation struct {
 	agent
-	session *engine.Session
+	session *window.Session
 	rnd     *rand.Rand
 	source  *source
 	said    []content.Content
@@ -65,7 +65,7 @@ type conversation struct {
 }
 
 func (a agent) begin(round uint64) (*conversation, error) {
-	s, err := a.host.Session(engine.SessionOptions{Settings: map[string]any{"compression.strategy": a.strategy}})
+	s, err := a.host.Session(window.SessionOptions{Settings: map[string]any{"compression.strategy": a.strategy}})
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (c *conversation) turn(ctx context.Context) error {
 	if len(late) > 0 {
 		adding.Go(func() { lateErr = c.say(late) })
 	}
-	p, err := c.session.Prepare(ctx, engine.PrepareOptions{})
+	p, err := c.session.Prepare(ctx, window.PrepareOptions{})
 	adding.Wait()
 	if lateErr != nil {
 		return lateErr
@@ -165,7 +165,7 @@ func (c *conversation) judge(err error) error {
 func (c *conversation) end(ctx context.Context, calm func()) error {
 	const most = 3 // the last kill may be noticed only now
 	for attempt := 1; ; attempt++ {
-		_, err := c.session.Prepare(c.t.Context(), engine.PrepareOptions{})
+		_, err := c.session.Prepare(c.t.Context(), window.PrepareOptions{})
 		if err == nil {
 			break
 		}

@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
@@ -18,7 +18,7 @@ var strategies = binaries.Shipped
 var pluginDir string
 
 func TestMain(m *testing.M) {
-	engine.ReexecMain() // the plugins are isolated, as they are in production
+	window.ReexecMain() // the plugins are isolated, as they are in production
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "soak")
 		if err == nil {

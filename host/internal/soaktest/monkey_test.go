@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // A disturbance is what befalls a plugin: its process, as the OOM killer or an overloaded machine would do it, its
@@ -33,7 +33,7 @@ const (
 // monkey disturbs plugins.
 type monkey struct {
 	t       *testing.T
-	host    *engine.Host
+	host    *window.Host
 	rnd     *rand.Rand
 	tally   *tally
 	runDirs string

@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
@@ -80,7 +80,7 @@ func TestSoak(t *testing.T) {
 
 // play runs the conversations and the monkey at the same time until enough has happened, then lets each conversation
 // finish undisturbed.
-func play(t *testing.T, h *engine.Host, runDirs string) *tally {
+func play(t *testing.T, h *window.Host, runDirs string) *tally {
 	ready(t, h)
 	ctx, stop := context.WithTimeout(t.Context(), max(tooLong, *lasts+tooLong))
 	defer stop()
@@ -104,9 +104,9 @@ func play(t *testing.T, h *engine.Host, runDirs string) *tally {
 }
 
 // ready makes the host load its token vocabulary, which takes seconds under the race detector.
-func ready(t *testing.T, h *engine.Host) {
+func ready(t *testing.T, h *window.Host) {
 	t.Helper()
-	s, err := h.Session(engine.SessionOptions{})
+	s, err := h.Session(window.SessionOptions{})
 	if err == nil {
 		_, _, err = s.Add(t.Context(), gen.Session(1, 1)...)
 	}
@@ -120,7 +120,7 @@ func ready(t *testing.T, h *engine.Host) {
 
 // open opens a host that reads nothing from the machine's configuration and writes to the directory state only. Its
 // timeouts are for hangs, not for slow machines.
-func open(t *testing.T, server *modelapi.Server, state string) *engine.Host {
+func open(t *testing.T, server *modelapi.Server, state string) *window.Host {
 	t.Helper()
 	o := config.Options{WorkDir: state, Env: []string{}}
 	for key, value := range map[string]any{
@@ -139,7 +139,7 @@ func open(t *testing.T, server *modelapi.Server, state string) *engine.Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := engine.Open(engine.Options{Config: c,
+	h, err := window.Open(window.Options{Config: c,
 		Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard, Level: hclog.Error})})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 // Package store keeps sessions beyond the life of a process: their logs, large contents, leases, and the access tokens
 // that sessions belong to.
 //
-// It is for package engine, which decides what a session writes; to a store, records are opaque bytes. Start at
+// It is for package window, which decides what a session writes; to a store, records are opaque bytes. Start at
 // [Store]. Packages sqlite and postgres implement it on disk, package backends opens the one that a setting names, and
 // package storetest tests all of them.
 //

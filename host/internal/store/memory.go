@@ -60,6 +60,9 @@ func NewMemory() *Memory {
 	}
 }
 
+// Ephemeral implements [Sessions].
+func (*Memory) Ephemeral() bool { return true }
+
 // NewFence draws a session's first fence. It is below 2^62: leases add to it, and databases count to 2^63. It is random
 // to keep a host that still knows a deleted session from writing to a new one of the same id.
 func NewFence() uint64 { return rand.Uint64N(1 << 62) }

@@ -42,6 +42,9 @@ type Store interface {
 
 // Sessions is the part of a [Store] that keeps sessions.
 type Sessions interface {
+	// Ephemeral reports whether the sessions end with this process. Only then may records be made when they are read
+	// ([Record.Later]).
+	Ephemeral() bool
 	// Create makes a session without records. The error is [ErrExists] if one has this key, and [ErrID] if none can.
 	Create(ctx context.Context, key Key, origin Origin) (Head, error)
 	// Head returns the state of a session. The error is [ErrNotFound] if there is none.
@@ -237,8 +240,8 @@ type Record struct {
 	Seq  uint64
 	Kind Kind
 	Data []byte
-	// Later makes Data, of about Size bytes, for [Memory], which need not copy what is in memory already. It is nil for
-	// a record that has its data, as all records of [Sessions.Records] do.
+	// Later makes Data, of about Size bytes, for an ephemeral store, which need not copy what is in memory already. It is
+	// nil for a record that has its data, as all records of [Sessions.Records] do.
 	Later func() []byte
 	Size  int
 }

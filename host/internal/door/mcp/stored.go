@@ -7,9 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -33,7 +34,7 @@ type stored struct {
 }
 
 func (s stored) search(ctx context.Context, a Asked) ([]Part, error) {
-	found, err := engine.SearchRemoved(ctx, s.in, s.key, s.tools, search.Query{Words: a.Query, Tokens: a.Tokens})
+	found, err := journal.SearchRemoved(ctx, s.in, s.key, s.tools, search.Query{Words: a.Query, Tokens: a.Tokens})
 	return Parts(found), err
 }
 
@@ -48,7 +49,7 @@ func Parts(found []search.Passage) []Part {
 
 // read returns what has an id: of a call its results alone, of an entry everything that is text.
 func (s stored) read(ctx context.Context, id string) ([]Part, error) {
-	all, err := engine.ReadRecorded(ctx, s.in, s.key)
+	all, err := journal.Read(ctx, s.in, s.key)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +72,8 @@ func (s stored) read(ctx context.Context, id string) ([]Part, error) {
 	}
 	var parts []Part
 	for _, at := range blocks {
-		p, err := engine.RecordedLines(ctx, s.in, s.key, s.tools, at.Entry, at.Block, 1, math.MaxInt)
-		if errors.Is(err, engine.ErrNotRecorded) {
+		p, err := journal.Lines(ctx, s.in, s.key, s.tools, at.Entry, at.Block, 1, math.MaxInt)
+		if errors.Is(err, window.ErrNotRecorded) {
 			continue
 		}
 		if err != nil {

@@ -27,9 +27,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 )
 
@@ -68,7 +68,7 @@ type doors struct{ network, proxy, wrapped, metrics, token string }
 func openDoors(t *testing.T) (d doors, all []route) {
 	t.Helper()
 	log := hclog.NewNullLogger()
-	machine, err := engine.Open(engine.Options{Config: settings.Load(t, "", nil), Logger: log, Store: store.NewMemory(),
+	machine, err := window.Open(window.Options{Config: settings.Load(t, "", nil), Logger: log, Store: store.NewMemory(),
 		Keep: true})
 	if err != nil {
 		t.Fatal(err)

@@ -13,10 +13,10 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // Path is where methods are served, by their names.
@@ -118,7 +118,7 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 		add("GET "+watch.Page+"/", pages)
 	}
 	if o.Recall {
-		taxonomy, _ := engine.Taxonomy(o.Host.Config().Settings()) // the host has read these settings already
+		taxonomy, _ := window.Taxonomy(o.Host.Config().Settings()) // the host has read these settings already
 		add(mcp.Path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			key := store.Key{Owner: callerOf(r.Context()).grant.Name, ID: mcp.Session(w, r)}
 			if key.ID == "" {

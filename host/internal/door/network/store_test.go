@@ -13,9 +13,9 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 )
 
@@ -46,7 +46,7 @@ func (f *failing) Accesses(ctx context.Context) ([]store.Access, error) {
 func over(t *testing.T, kept store.Store, log io.Writer) (post func(token, method, body string) (int, string)) {
 	t.Helper()
 	logger := hclog.New(&hclog.LoggerOptions{Output: log})
-	machine, err := engine.Open(engine.Options{Config: settings.Load(t, "", nil), Logger: logger, Store: kept})
+	machine, err := window.Open(window.Options{Config: settings.Load(t, "", nil), Logger: logger, Store: kept})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/client"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -27,7 +27,7 @@ import (
 func onStore(t *testing.T, kept store.Store) (s *served, log *bytes.Buffer) {
 	t.Helper()
 	log = &bytes.Buffer{}
-	machine, err := engine.Open(engine.Options{
+	machine, err := window.Open(window.Options{
 		Config: settings.Load(t, "", nil), Store: kept, Logger: hclog.New(&hclog.LoggerOptions{Output: log}),
 	})
 	if err != nil {

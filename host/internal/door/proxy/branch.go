@@ -14,10 +14,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -34,9 +35,9 @@ type branch struct {
 	// closed: the session is closed, and a request that waited for mu must look for another branch.
 	closed bool
 	// session is nil until the branch was opened.
-	session *engine.Session
+	session *window.Session
 	parent  string // the session that it was forked from in this process; "" if there is none
-	ledger  *engine.Ledger
+	ledger  *window.Ledger
 
 	// head is the sum of the last item, and items how many there are. Both are guarded by thread.mu as well.
 	head  body.Sum
@@ -99,7 +100,7 @@ type turnSize struct {
 	// whole is the client's request, and sent the one that was made of it.
 	whole, sent int
 	// charge is what it saved at which the turn was; both are zero for a request that is repeated.
-	charge engine.Charge
+	charge window.Charge
 	at     time.Time
 }
 
@@ -151,8 +152,8 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 			return b, known, nil
 		}
 		// A session that was deleted, by a command or another host, is begun again.
-		moved := errors.Is(err, engine.ErrMoved) || errors.Is(err, engine.ErrDeleted) ||
-			errors.Is(err, engine.ErrClosed)
+		moved := errors.Is(err, window.ErrMoved) || errors.Is(err, window.ErrDeleted) ||
+			errors.Is(err, window.ErrClosed)
 		// What the thread knows of the branch is not what the store has: the next round starts from the store.
 		if moved || begun {
 			s.end(b)
@@ -175,7 +176,7 @@ func (s *Server) open(
 	r *http.Request, x *exchange, b *branch, req *body.Request, chain []body.Sum, from point,
 ) error {
 	ctx, host := r.Context(), s.options.Host
-	o := engine.SessionOptions{Owner: x.grant.Name, Settings: x.settings(req, r.Header.Get("Anthropic-Beta"))}
+	o := window.SessionOptions{Owner: x.grant.Name, Settings: x.settings(req, r.Header.Get("Anthropic-Beta"))}
 	name := b.thread.identity.name
 	if id := b.thread.identity; id.shared && !id.alone { // conversations that share an identity differ in how they begin
 		// The first item that is no instruction: instructions are the same in all conversations of a client.
@@ -192,7 +193,7 @@ func (s *Server) open(
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			err := s.fork(ctx, x, b, req, chain, from, o)
-			if errors.Is(err, engine.ErrSessionExists) {
+			if errors.Is(err, window.ErrSessionExists) {
 				continue // another request was faster
 			}
 			return err
@@ -219,9 +220,9 @@ func branchID(conversation string, n int) string {
 // stored returns up to where a stored session has the same as a request. whole: that is all that the session has. The
 // error wraps [store.ErrNotFound] if there is no such session.
 func (s *Server) stored(
-	ctx context.Context, o engine.SessionOptions, r *body.Request,
+	ctx context.Context, o window.SessionOptions, r *body.Request,
 ) (p point, whole bool, err error) {
-	recorded, err := engine.ReadRecorded(ctx, s.options.Host.Store(), store.Key{Owner: o.Owner, ID: o.ID})
+	recorded, err := journal.Read(ctx, s.options.Host.Store(), store.Key{Owner: o.Owner, ID: o.ID})
 	if err != nil {
 		return p, false, err
 	}
@@ -254,7 +255,7 @@ func (s *Server) stored(
 // fork opens a session that is not in the store: at a point of another one if there is one, else with nothing. What a
 // client begins within its conversation has a parent all the same: where the conversation was then.
 func (s *Server) fork(
-	ctx context.Context, x *exchange, b *branch, r *body.Request, chain []body.Sum, from point, o engine.SessionOptions,
+	ctx context.Context, x *exchange, b *branch, r *body.Request, chain []body.Sum, from point, o window.SessionOptions,
 ) error {
 	if err := s.options.Guard.CheckSessions(ctx, x.grant, 0); err != nil {
 		return err
@@ -264,7 +265,7 @@ func (s *Server) fork(
 		parent = s.threads.origin(b.thread)
 	}
 	if parent.session != "" {
-		o.Fork = &engine.Fork{Parent: parent.session, At: parent.revision, Entries: len(parent.entries),
+		o.Fork = &journal.Fork{Parent: parent.session, At: parent.revision, Entries: len(parent.entries),
 			Whole: from.session != ""}
 	}
 	err := b.begin(ctx, s, o, r, chain, from)
@@ -277,7 +278,7 @@ func (s *Server) fork(
 
 // begin opens the branch's session, which has the entries of a point.
 func (b *branch) begin(
-	ctx context.Context, s *Server, o engine.SessionOptions, r *body.Request, chain []body.Sum, at point,
+	ctx context.Context, s *Server, o window.SessionOptions, r *body.Request, chain []body.Sum, at point,
 ) (err error) {
 	if b.session, err = s.options.Host.Session(o); err != nil {
 		return err
@@ -354,10 +355,10 @@ func (b *branch) follow(ctx context.Context, x *exchange, r *body.Request, beta 
 // forget ends branches that are not in use, and gives up their locks. Sessions that the store cannot keep longer than
 // this process are deleted, which is what bounds it.
 func (s *Server) forget(old []*branch) {
-	_, memory := s.options.Host.Store().(*store.Memory)
+	kept := s.options.Host.Store()
 	for _, b := range old {
 		_ = b.session.Close() // a session that is open cannot be deleted
-		if memory {
+		if kept != nil && kept.Ephemeral() {
 			_ = s.options.Host.Delete(context.Background(), b.thread.identity.owner, b.session.ID())
 		}
 		s.end(b)

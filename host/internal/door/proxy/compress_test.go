@@ -20,10 +20,10 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/race"
@@ -33,13 +33,13 @@ import (
 )
 
 // stateless is a host for messages that come alone. A second host of the same settings shares a store that is a file.
-func stateless(t testing.TB, set map[string]any) (*proxy.Server, *engine.Host) {
+func stateless(t testing.TB, set map[string]any) (*proxy.Server, *window.Host) {
 	t.Helper()
-	o := engine.Options{Config: settings.Load(t, pluginDir, set), Logger: hclog.NewNullLogger(), Keep: true}
+	o := window.Options{Config: settings.Load(t, pluginDir, set), Logger: hclog.NewNullLogger(), Keep: true}
 	if o.Config.Settings().Sessions.Store == "memory" {
 		o.Store = store.NewMemory()
 	}
-	h, err := engine.Open(o)
+	h, err := window.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func requests(messages []json.RawMessage) (ends []int) {
 // read from it.
 type meter struct {
 	t      testing.TB
-	host   *engine.Host
+	host   *window.Host
 	prices *pricing.Meter
 	counts map[string]int
 	last   []json.RawMessage
@@ -91,7 +91,7 @@ type meter struct {
 	breaks int // requests that do not begin with all of the one before
 }
 
-func newMeter(t testing.TB, h *engine.Host, list *pricing.List) *meter {
+func newMeter(t testing.TB, h *window.Host, list *pricing.List) *meter {
 	return &meter{t: t, host: h, prices: pricing.NewMeter(list), counts: map[string]int{}, at: time.Unix(1e9, 0)}
 }
 

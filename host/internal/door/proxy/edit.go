@@ -10,10 +10,10 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -68,7 +68,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	x.size = b.last
 	if repeated {
 		// A repetition has its savings counted already.
-		x.size.charge, x.size.at = engine.Charge{}, time.Time{}
+		x.size.charge, x.size.at = window.Charge{}, time.Time{}
 	}
 	if s.options.DryRun {
 		x.outcome = "dry-run"

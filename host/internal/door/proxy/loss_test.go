@@ -12,8 +12,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
@@ -145,7 +145,7 @@ func TestAPanicHoldsNothingUp(t *testing.T) {
 	up := provider(t, modelapi.Options{Script: work(2)})
 	broken := &panicking{Store: store.NewMemory()}
 	p := stand(t, up.URL, nil, func(o *proxy.Options) {
-		h, err := engine.Open(engine.Options{Config: o.Host.Config(), Logger: hclog.NewNullLogger(), Store: broken})
+		h, err := window.Open(window.Options{Config: o.Host.Config(), Logger: hclog.NewNullLogger(), Store: broken})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
@@ -52,14 +52,14 @@ func stand(t testing.TB, upstream string, set map[string]any, change ...func(*pr
 	maps.Copy(chosen, set)
 	c := settings.Load(t, pluginDir, chosen)
 	var options proxy.Options
-	o := engine.Options{Config: c, Logger: hclog.NewNullLogger(), Keep: true,
+	o := window.Options{Config: c, Logger: hclog.NewNullLogger(), Keep: true,
 		Granted: func(ctx context.Context, token string) ([]string, error) {
 			return options.Guard.Profiles(ctx, token)
 		}}
 	if c.Settings().Sessions.Store == "memory" {
 		o.Store = store.NewMemory()
 	}
-	h, err := engine.Open(o)
+	h, err := window.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}

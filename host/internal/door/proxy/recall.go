@@ -13,10 +13,11 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -129,7 +130,7 @@ func (s *Server) lookUp(ctx context.Context, of store.Key, id string, may func(i
 	if err != nil || found == nil {
 		return nil, err
 	}
-	whole, err := engine.RecordedLines(ctx, s.options.Host.Store(), found.key, s.tools(), found.entry, found.block, 1,
+	whole, err := journal.Lines(ctx, s.options.Host.Store(), found.key, s.tools(), found.entry, found.block, 1,
 		math.MaxInt)
 	if err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func (s *Server) part(ctx context.Context, of store.Key, id string, makes identi
 	}
 	for n := range mostBranches {
 		key := store.Key{Owner: of.Owner, ID: branchID(of.ID, n)}
-		all, err := engine.ReadRecorded(ctx, s.options.Host.Store(), key)
+		all, err := journal.Read(ctx, s.options.Host.Store(), key)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
@@ -221,11 +222,11 @@ func (s *Server) search(ctx context.Context, of store.Key, a mcp.Asked, may func
 		return nil, err
 	}
 	// Another host may have passed the answer on.
-	var only engine.Recorded
+	var only journal.Recorded
 	key := store.Key{}
 	for n := range mostBranches {
 		k := store.Key{Owner: of.Owner, ID: branchID(of.ID, n)}
-		recorded, err := engine.ReadRecorded(ctx, s.options.Host.Store(), k)
+		recorded, err := journal.Read(ctx, s.options.Host.Store(), k)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			continue
@@ -239,10 +240,10 @@ func (s *Server) search(ctx context.Context, of store.Key, a mcp.Asked, may func
 	if key.ID == "" {
 		return nil, nil
 	}
-	found, err := engine.SearchRemoved(ctx, s.options.Host.Store(), key, s.tools(), q)
+	found, err := journal.SearchRemoved(ctx, s.options.Host.Store(), key, s.tools(), q)
 	parts := make([]mcp.Part, 0, len(found))
 	for _, p := range found {
-		i := slices.IndexFunc(only.Added, func(e engine.Added) bool { return e.ID == p.Entry })
+		i := slices.IndexFunc(only.Added, func(e journal.Added) bool { return e.ID == p.Entry })
 		if i >= 0 { // another host may go on with it now
 			id := s.options.Recall.id(of.Owner, of.ID, only.Added[i].Content.Blocks[p.Block])
 			parts = append(parts, mcp.Part{Passage: p, ID: id})
@@ -279,6 +280,6 @@ func (b *branch) search(ctx context.Context, s *Server, q search.Query) ([]mcp.P
 
 // tools is the taxonomy of the host's own settings.
 func (s *Server) tools() *tools.Taxonomy {
-	t, _ := engine.Taxonomy(s.options.Host.Config().Settings()) // the host has read these settings already
+	t, _ := window.Taxonomy(s.options.Host.Config().Settings()) // the host has read these settings already
 	return t
 }

@@ -21,10 +21,10 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // A request's way: who may ask, what the address is about, the body within bounds, the edit, the provider. Up to the
@@ -34,7 +34,7 @@ import (
 type Options struct {
 	// Host owns the sessions, and keeps them in a store, if only in memory: branches are made from the logs of
 	// others. It is not closed by the server.
-	Host *engine.Host
+	Host *window.Host
 	// Upstreams are the providers; none is nil.
 	Upstreams Upstreams
 	// Client is the provider of requests that do not show it: "anthropic", "openai" or "gemini"; "" for none, where

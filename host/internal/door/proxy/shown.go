@@ -7,9 +7,9 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -17,7 +17,7 @@ import (
 
 // prepared is what a turn of the session came to, before it is known what of it can be sent.
 type prepared struct {
-	engine.Prepared
+	window.Prepared
 	at time.Time
 	// pending are the tokens that the turn was told of besides the history. reset: they are not those of the turn before.
 	pending int
@@ -47,7 +47,7 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) (t p
 	// besides the view, this one will have too.
 	t.at, t.pending = time.Now(), b.pending+b.marks+max(b.kept, 0)
 	ready, ids, err := b.session.PrepareIdentified(ctx, len(b.entries),
-		engine.PrepareOptions{PendingTokens: t.pending, At: t.at})
+		window.PrepareOptions{PendingTokens: t.pending, At: t.at})
 	t.Prepared = ready
 	// An error without a history leaves the view of the last turn.
 	if ready.History != nil {
@@ -73,7 +73,7 @@ func (b *branch) settle(x *exchange, t prepared, sent bool, err error) {
 		size.sent = size.whole
 	}
 	if err == nil { // a turn that failed does not know what of the last request it left as it was
-		size.charge = b.ledger.Request(engine.Prompt{Sent: size.sent, Whole: size.whole, Pending: pending,
+		size.charge = b.ledger.Request(window.Prompt{Sent: size.sent, Whole: size.whole, Pending: pending,
 			SentEntries: len(b.view), WholeEntries: len(b.entries), Reset: t.reset}, t.Outcome.Stable.Tokens, t.at)
 	}
 	if t.History != nil {

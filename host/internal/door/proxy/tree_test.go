@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
@@ -95,7 +95,7 @@ func branchesAreATree(t *testing.T, in string) {
 			t.Errorf("a session more: %+v", h)
 			continue
 		}
-		all, err := engine.ReadRecorded(t.Context(), kept, h.Key)
+		all, err := journal.Read(t.Context(), kept, h.Key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func TestASessionIsDeletedUnderItsAgent(t *testing.T) {
 	if status := a.run(t, "Fix it."); status != http.StatusOK {
 		t.Fatal(status)
 	}
-	all, err := engine.ReadRecorded(t.Context(), kept, key)
+	all, err := journal.Read(t.Context(), kept, key)
 	// What follows the last request is the answer to it.
 	if got := p.proxy.Totals(); got.Failed > 0 || err != nil || len(all.Added) != len(a.items)-1 {
 		t.Errorf("%d of %d entries, %v; %+v", len(all.Added), len(a.items), err, got)

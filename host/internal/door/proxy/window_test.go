@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
@@ -110,7 +110,7 @@ func TestARefusalBehindAFailedTurnTeachesTheCount(t *testing.T) {
 	up := provider(t, modelapi.Options{Script: script, ContextLimit: limit})
 	full := &behind{Store: store.NewMemory()}
 	p := stand(t, up.URL, map[string]any{"model.contextLimit": limit}, func(o *proxy.Options) {
-		h, err := engine.Open(engine.Options{Config: o.Host.Config(), Logger: hclog.NewNullLogger(), Store: full})
+		h, err := window.Open(window.Options{Config: o.Host.Config(), Logger: hclog.NewNullLogger(), Store: full})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,9 +16,10 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 )
@@ -110,7 +111,7 @@ func TestAMethodThatPanics(t *testing.T) {
 	kept := &explosive{Store: store.NewMemory()}
 	var log bytes.Buffer
 	measured := sdkmetric.NewManualReader()
-	machine, err := engine.Open(engine.Options{
+	machine, err := window.Open(window.Options{
 		Config: settings.Load(t, "", nil), Store: kept, Logger: hclog.New(&hclog.LoggerOptions{Output: &log}),
 		Meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(measured)),
 	})
@@ -223,8 +224,8 @@ func FuzzMethods(f *testing.F) {
 		}
 	}
 	kept := store.NewMemory()
-	start := func(maxMemory string) *engine.Host {
-		machine, err := engine.Open(engine.Options{Store: kept, Logger: hclog.NewNullLogger(),
+	start := func(maxMemory string) *window.Host {
+		machine, err := window.Open(window.Options{Store: kept, Logger: hclog.NewNullLogger(),
 			Config: settings.Load(f, dir, map[string]any{
 				"compression.strategy": "top-down-truncation", "sessions.maxMemory": maxMemory,
 			})})
@@ -268,8 +269,8 @@ func FuzzMethods(f *testing.F) {
 				ask("session.open", map[string]any{"id": "parent"})
 				ask("history.add", map[string]any{"session": "parent", "entries": hello})
 			})
-			s, err := machine.Session(engine.SessionOptions{ID: "s",
-				Fork: &engine.Fork{Parent: "parent", At: 1, Entries: 1, Whole: true}})
+			s, err := machine.Session(window.SessionOptions{ID: "s",
+				Fork: &journal.Fork{Parent: "parent", At: 1, Entries: 1, Whole: true}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -289,7 +290,7 @@ func FuzzMethods(f *testing.F) {
 			}
 			ask("session.open", map[string]any{"id": "s"})
 		})
-		s, err := machine.Session(engine.SessionOptions{ID: "s"})
+		s, err := machine.Session(window.SessionOptions{ID: "s"})
 		if err != nil {
 			t.Fatal(err)
 		}

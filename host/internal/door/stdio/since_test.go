@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
@@ -24,7 +24,7 @@ func TestPrepareSinceARevisionSendsWhatFollows(t *testing.T) {
 	if err := binaries.Strategies(dir, "distill"); err != nil {
 		t.Fatal(err)
 	}
-	machine, err := engine.Open(engine.Options{Config: settings.Load(t, dir, nil), Logger: hclog.NewNullLogger()})
+	machine, err := window.Open(window.Options{Config: settings.Load(t, dir, nil), Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}

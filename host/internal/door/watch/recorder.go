@@ -10,10 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -30,7 +31,7 @@ const (
 
 // Recorder keeps what turns did. It is safe for concurrent use.
 type Recorder struct {
-	host  *engine.Host
+	host  *window.Host
 	name  string
 	began time.Time
 	note  func(owner string, used store.Used)
@@ -56,14 +57,14 @@ const askStore = 10 * time.Second
 type record struct {
 	Detail
 	// ledger and the following are for sessions whose door does not count by itself.
-	ledger *engine.Ledger
+	ledger *window.Ledger
 	whole  int // tokens of everything that was ever added
 	tokens int // of the history after the last turn
 }
 
 // New makes a recorder of a host that is shown under a name. note is told what each turn came to, for as long as the
 // store keeps it; nil for nobody.
-func New(h *engine.Host, name string, note func(owner string, used store.Used)) *Recorder {
+func New(h *window.Host, name string, note func(owner string, used store.Used)) *Recorder {
 	if note == nil {
 		note = func(string, store.Used) {}
 	}
@@ -105,7 +106,7 @@ func (r *Recorder) Observe(owner string, e service.Event) {
 	rec.tokens = e.Tokens
 	if e.Method == "prepare" { // a compress by hand sends nothing
 		t := Turn{At: now, Whole: rec.whole + e.Pending, Sent: e.Tokens + e.Pending}
-		charge := rec.ledger.Request(engine.Prompt{Sent: t.Sent, Whole: t.Whole, Pending: e.Pending},
+		charge := rec.ledger.Request(window.Prompt{Sent: t.Sent, Whole: t.Whole, Pending: e.Pending},
 			e.Outcome.Stable.Tokens, now)
 		t.Saved, t.Rewrote = charge.Saved, charge.Rewrote
 		rec.turn(t, &e.Outcome, e.Err)
@@ -295,7 +296,7 @@ func (r *Recorder) detail(ctx context.Context, key store.Key) (Detail, error) {
 	if in == nil {
 		return Detail{}, store.ErrNotFound
 	}
-	all, err := engine.ReadRecorded(ctx, in, key)
+	all, err := journal.Read(ctx, in, key)
 	if err != nil {
 		return Detail{}, err
 	}
@@ -310,7 +311,7 @@ func (r *Recorder) detail(ctx context.Context, key store.Key) (Detail, error) {
 // original returns an entry as it was added; none if it is not kept.
 func (r *Recorder) original(ctx context.Context, key store.Key, id string) ([]content.Content, error) {
 	if in := r.host.Store(); in != nil {
-		return engine.FindRecorded(ctx, in, key, id)
+		return journal.Find(ctx, in, key, id)
 	}
 	return nil, nil
 }
@@ -333,17 +334,17 @@ func (r *Recorder) search(ctx context.Context, key store.Key, asked url.Values) 
 	if _, err := in.Head(ctx, key); err != nil {
 		return found{}, err
 	}
-	t, err := engine.Taxonomy(r.host.Config().Settings())
+	t, err := window.Taxonomy(r.host.Config().Settings())
 	if err != nil {
 		return found{}, err
 	}
 	if entry := asked.Get("entry"); entry != "" {
 		number := func(name string) int { n, _ := strconv.Atoi(asked.Get(name)); return n }
-		p, err := engine.RecordedLines(ctx, in, key, t, entry, number("block"), number("line"),
+		p, err := journal.Lines(ctx, in, key, t, entry, number("block"), number("line"),
 			number("line")+number("lines")-1)
 		return found{[]outcome.Passage{p}}, err
 	}
-	all, err := engine.SearchRecorded(ctx, in, []store.Key{key}, t,
+	all, err := journal.Search(ctx, in, []store.Key{key}, t,
 		search.Query{Words: asked.Get("query"), Limit: mostFound, Tokens: mostFoundTokens})
 	f := found{Passages: []outcome.Passage{}}
 	for _, one := range all {

@@ -15,9 +15,9 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -35,14 +35,14 @@ func worked(t *testing.T) *Recorder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger(), Store: store.NewMemory()})
+	h, err := window.Open(window.Options{Config: c, Logger: hclog.NewNullLogger(), Store: store.NewMemory()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.Close() })
 	r := New(h, "claude", nil)
 	first, began := store.Key{ID: claude}, time.Now()
-	session, err := h.Session(engine.SessionOptions{ID: first.ID})
+	session, err := h.Session(window.SessionOptions{ID: first.ID})
 	for range 5 { // up to the entry e5
 		if err == nil {
 			_, _, err = session.Add(t.Context(), content.Content{Speaker: content.AI,

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/shell"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -29,7 +29,7 @@ type attribution struct {
 // recording, so files are named as the strategy sees them in the replay. Where the recording has none, it is the
 // workspace root of the settings. An error means that the settings for tools are invalid.
 func newAttribution(rec *recording, set config.Settings, sum *prunings) (*attribution, error) {
-	taxonomy, err := engine.Taxonomy(set)
+	taxonomy, err := window.Taxonomy(set)
 	if err != nil {
 		return nil, err
 	}

@@ -16,10 +16,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/race"
@@ -73,7 +73,7 @@ func reads() compare.Session {
 // cheap has prices with which sums can be checked: 1 USD for a million tokens.
 var cheap = pricing.List{Name: "cheap", Input: 1, CacheRead: 0.1, CacheWrite: 1.25, Output: 5}
 
-func run(t *testing.T, h *engine.Host, o compare.Options) *compare.Report {
+func run(t *testing.T, h *window.Host, o compare.Options) *compare.Report {
 	t.Helper()
 	r, err := compare.Run(t.Context(), h, o)
 	if err != nil {
@@ -83,7 +83,7 @@ func run(t *testing.T, h *engine.Host, o compare.Options) *compare.Report {
 }
 
 // counts returns what the entries count.
-func counts(t *testing.T, h *engine.Host, entries ...content.Content) []int {
+func counts(t *testing.T, h *window.Host, entries ...content.Content) []int {
 	t.Helper()
 	counted, err := h.Count(t.Context(), entries)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -15,7 +15,7 @@ import (
 
 // wayBack is what was added up to a request, to be searched as by a model that is given thresh_recall.
 type wayBack struct {
-	*engine.Past
+	*journal.Past
 	from, until int // the entries in it
 }
 
@@ -26,7 +26,7 @@ func (o *observer) search(ctx context.Context, t replay.Turn) error {
 	}
 	q, w := o.rec.Requests[t.Turn-1], &o.back
 	if w.Past == nil || w.from != q.From {
-		past, err := engine.NewPast(ctx, o.rec.taxonomy)
+		past, err := journal.NewPast(ctx, o.rec.taxonomy)
 		if err != nil {
 			return err
 		}

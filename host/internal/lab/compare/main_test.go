@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 )
@@ -39,14 +39,14 @@ var built = sync.OnceValue(func() error {
 })
 
 // open opens a host with changes over the defaults.
-func open(tb testing.TB, changes map[string]any) *engine.Host {
+func open(tb testing.TB, changes map[string]any) *window.Host {
 	tb.Helper()
 	if err := built(); err != nil {
 		tb.Fatal(err)
 	}
 	set := map[string]any{"workspace.root": "/w"}
 	maps.Copy(set, changes)
-	h, err := engine.Open(engine.Options{Config: settings.Load(tb, dir, set), Logger: hclog.NewNullLogger()})
+	h, err := window.Open(window.Options{Config: settings.Load(tb, dir, set), Logger: hclog.NewNullLogger()})
 	if err != nil {
 		tb.Fatal(err)
 	}

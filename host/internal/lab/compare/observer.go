@@ -1,9 +1,9 @@
 package compare
 
 import (
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
@@ -41,7 +41,7 @@ func observe(rec *recording, lists []*pricing.List) *observer {
 func (o *observer) turn(t replay.Turn) {
 	if o.keep {
 		step := t
-		step.Added, step.Prepared = nil, engine.Prepared{} // else every state of the history stays in memory
+		step.Added, step.Prepared = nil, window.Prepared{} // else every state of the history stays in memory
 		o.steps = append(o.steps, step)
 	}
 	overLimit := t.Overflow != ""

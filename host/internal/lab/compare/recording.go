@@ -3,8 +3,8 @@ package compare
 import (
 	"context"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -85,7 +85,7 @@ func keyOf(r content.ToolResponse) (resultKey, bool) {
 
 // record analyses a session once for all variants: it counts its entries, finds its requests, and collects what each
 // answer used. Errors come from counting and from ctx.
-func record(ctx context.Context, h *engine.Host, s Session, p prices) (*recording, error) {
+func record(ctx context.Context, h *window.Host, s Session, p prices) (*recording, error) {
 	base, err := replay.Record(ctx, h, s.Transcript)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func record(ctx context.Context, h *engine.Host, s Session, p prices) (*recordin
 		r.cached = r.cached || u.CacheRead+u.CacheWrite > 0
 		r.writes = r.writes || u.CacheWrite > 0
 	}
-	taxonomy, err := engine.Taxonomy(h.Config().Settings())
+	taxonomy, err := window.Taxonomy(h.Config().Settings())
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -25,7 +25,7 @@ import (
 // The error of Run is about a variant with the name of doing nothing (with a nil report), about a session that cannot be
 // counted, or ctx's error. In the latter cases the report is not nil: it has what was done so far and is marked as
 // incomplete.
-func Run(ctx context.Context, h *engine.Host, o Options) (*Report, error) {
+func Run(ctx context.Context, h *window.Host, o Options) (*Report, error) {
 	start := time.Now()
 	c := comparison{host: h, options: o, parallel: cmp.Or(o.Parallel, runtime.GOMAXPROCS(0))}
 	if slices.ContainsFunc(o.Variants, func(v Variant) bool { return v.name() == NothingName }) {
@@ -43,7 +43,7 @@ func Run(ctx context.Context, h *engine.Host, o Options) (*Report, error) {
 // comparison is the state of one Run. Replays run in parallel: each writes its own slot, and everything else is written
 // before they start. mu guards done and serialises Progress. A comparison is used once.
 type comparison struct {
-	host     *engine.Host
+	host     *window.Host
 	options  Options
 	parallel int
 

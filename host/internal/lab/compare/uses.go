@@ -116,7 +116,7 @@ func canonical(raw json.RawMessage) string {
 // keepVisible reduces what the answers used to what was in the unpruned request. Anything else the model knew from
 // elsewhere (its training, the system prompt), and no pruning can take that away.
 func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall, calls [][]neededCall) {
-	w := newWindow(r)
+	w := newSpan(r)
 	for n, q := range r.Requests {
 		w.move(q.From, q.Entry)
 		for _, u := range used[n] {
@@ -140,9 +140,9 @@ func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall, cal
 	}
 }
 
-// window counts the things in the unpruned request as it moves over the session, so the session is passed over
+// span counts the things in the unpruned request as it moves over the session, so the session is passed over
 // once.
-type window struct {
+type span struct {
 	r        *recording
 	finder   *finder
 	withheld map[int]bool
@@ -153,14 +153,14 @@ type window struct {
 	first    int
 }
 
-func newWindow(r *recording) *window {
-	return &window{r: r, finder: newFinder(r), withheld: r.withheld(), total: make([]int32, r.things),
+func newSpan(r *recording) *span {
+	return &span{r: r, finder: newFinder(r), withheld: r.withheld(), total: make([]int32, r.things),
 		other: make([]int32, r.things), last: make([]int32, r.things)}
 }
 
-// move makes it the window of the entries from from up to to. from changes where the recorder compacted: nothing of
+// move makes it the span of the entries from from up to to. from changes where the recorder compacted: nothing of
 // before is left then.
-func (w *window) move(from, to int) {
+func (w *span) move(from, to int) {
 	if from != w.first {
 		for k, things := range w.held {
 			w.count(w.first+k, things, -1)
@@ -182,7 +182,7 @@ func (w *window) move(from, to int) {
 }
 
 // count counts the things of an entry that enters the window (by 1) or leaves it (by -1).
-func (w *window) count(entry int, things []int32, by int32) {
+func (w *span) count(entry int, things []int32, by int32) {
 	for _, id := range things {
 		w.total[id] += by
 		if w.r.entries()[entry].Speaker != content.Tool {
@@ -193,7 +193,7 @@ func (w *window) count(entry int, things []int32, by int32) {
 
 // standing returns of a call's things those that were there unpruned: the strategy is not blamed for what was never
 // there.
-func (w *window) standing(c neededCall) (stood neededCall) {
+func (w *span) standing(c neededCall) (stood neededCall) {
 	stood.parameters = c.parameters
 	for _, id := range c.things {
 		if w.total[id] > 0 {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -26,7 +26,7 @@ type Options struct {
 
 // Run replays t through h and returns what happened to each entry. Errors come from the replay, or are [ErrNoSuchTurn],
 // and ctx's; there is no partial explanation.
-func Run(ctx context.Context, h *engine.Host, t *transcript.Transcript, o Options) (Explanation, error) {
+func Run(ctx context.Context, h *window.Host, t *transcript.Transcript, o Options) (Explanation, error) {
 	recording, err := replay.Record(ctx, h, t)
 	if err != nil {
 		return Explanation{}, err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/outcome"
@@ -19,9 +19,9 @@ func Stored(
 ) (Explanation, error) {
 	t := &transcript.Transcript{}
 	var tokens []int
-	var events []engine.Event
+	var events []journal.Event
 	turns := 0
-	for e, err := range engine.ReadEvents(ctx, in, key) {
+	for e, err := range journal.Events(ctx, in, key) {
 		if err != nil {
 			return Explanation{}, err
 		}

@@ -7,10 +7,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -64,7 +64,7 @@ type Context struct {
 // number of them is asked for, or there were none: then those are added. With search, each variant is there a second
 // time, with a search over what it had removed. What was planned before an error stays. Progress is called after each
 // session.
-func (b *Book) Plan(ctx context.Context, h *engine.Host, o compare.Options, moments int, search bool) (
+func (b *Book) Plan(ctx context.Context, h *window.Host, o compare.Options, moments int, search bool) (
 	sessions []string, err error,
 ) {
 	progress := o.Progress
@@ -91,7 +91,7 @@ type seen struct {
 	kinds   []string // of the rewrites that it follows
 }
 
-func (b *Book) planSession(ctx context.Context, h *engine.Host, id string, o compare.Options, moments int,
+func (b *Book) planSession(ctx context.Context, h *window.Host, id string, o compare.Options, moments int,
 	search bool) error {
 	s := o.Sessions[0]
 	rec, err := replay.Record(ctx, h, s.Transcript)
@@ -187,7 +187,7 @@ func kindsOf(t replay.Turn) (kinds []string) {
 }
 
 func untouched(rec *replay.Recording) (out []seen) {
-	var context *engine.Baseline
+	var context *window.Baseline
 	next := 0
 	for i, q := range rec.Requests {
 		if i == 0 || q.Boundary {
@@ -256,7 +256,7 @@ func (s *Session) moment(rec *replay.Recording, n int) *Moment {
 }
 
 // sessionID names a session by the prompts, by what is in it, and by the limit, on which the moments depend.
-func sessionID(h *engine.Host, s compare.Session) string {
+func sessionID(h *window.Host, s compare.Session) string {
 	parts := []string{fmt.Sprint(PromptVersion), fmt.Sprint(replay.ContextLimit(h, s.Transcript)),
 		readable(s.Transcript.System)}
 	for _, e := range s.Transcript.Entries {

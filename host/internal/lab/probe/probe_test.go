@@ -14,11 +14,11 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -40,13 +40,13 @@ func TestMain(m *testing.M) {
 
 var built = sync.OnceValue(func() error { return binaries.Strategies(dir, "high-density", "top-down-truncation") })
 
-func host(t *testing.T) *engine.Host {
+func host(t *testing.T) *window.Host {
 	t.Helper()
 	if err := built(); err != nil {
 		t.Fatal(err)
 	}
 	c := settings.Load(t, dir, map[string]any{"workspace.root": "/w", "model.contextLimit": 6000})
-	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger()})
+	h, err := window.Open(window.Options{Config: c, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,12 +82,12 @@ func options(strategies ...string) compare.Options {
 }
 
 // plan begins or goes on with a book in a directory.
-func plan(t *testing.T, h *engine.Host, dir string, o compare.Options) (*probe.Book, []string) {
+func plan(t *testing.T, h *window.Host, dir string, o compare.Options) (*probe.Book, []string) {
 	t.Helper()
 	return planSearch(t, h, dir, o, false)
 }
 
-func planSearch(t *testing.T, h *engine.Host, dir string, o compare.Options, search bool) (*probe.Book, []string) {
+func planSearch(t *testing.T, h *window.Host, dir string, o compare.Options, search bool) (*probe.Book, []string) {
 	t.Helper()
 	b, err := probe.Create(dir)
 	if err != nil {

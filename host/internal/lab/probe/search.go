@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/internal/atomicfile"
@@ -95,7 +95,7 @@ func Search(ctx context.Context, sheet, question, words string) (string, error) 
 
 // lookup searches what had been removed from a sheet's context.
 type lookup struct {
-	past    *engine.Past
+	past    *journal.Past
 	left    []content.Content
 	counter *tokens.Counter
 	// read finds what has an id.
@@ -122,7 +122,7 @@ func (b *Book) lookup(ctx context.Context, unit string) (*lookup, error) {
 	l := &lookup{left: r.Left}
 	var failed [2]error
 	l.counter, failed[0] = tokens.For("", "")
-	l.past, failed[1] = engine.NewPast(ctx, t)
+	l.past, failed[1] = journal.NewPast(ctx, t)
 	if err := errors.Join(failed[:]...); err != nil {
 		return nil, err
 	}

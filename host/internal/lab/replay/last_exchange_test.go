@@ -7,9 +7,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
@@ -51,7 +51,7 @@ func TestFourReadsAtOnceThatAreLargerThanTheWindow(t *testing.T) {
 		"model.contextLimit": limit, "compression.profile": "writer", "profiles.writer.provider.kind": "openai",
 		"profiles.writer.provider.model": "writer-1", "profiles.writer.provider.baseURL": server.URL,
 	})
-	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger()})
+	h, err := window.Open(window.Options{Config: c, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}

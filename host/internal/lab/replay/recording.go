@@ -3,9 +3,9 @@ package replay
 import (
 	"context"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // Recording is a recorded session and what is known of it before any strategy sees it. It is not changed by replays,
@@ -13,7 +13,7 @@ import (
 type Recording struct {
 	Transcript *transcript.Transcript
 	// Counted are the transcript's entries with their counts in the host's encoding.
-	Counted engine.Counted
+	Counted window.Counted
 	// System is what the transcript's system prompt counts, in tokens. Every request holds it.
 	System int
 	// Requests are the requests that the recorded agent made, in order. A replay has a turn for each.
@@ -35,7 +35,7 @@ type Request struct {
 
 // Record counts the entries of t as sessions of h would, and finds its requests. The error is of counting: wrong
 // settings, or ctx's.
-func Record(ctx context.Context, h *engine.Host, t *transcript.Transcript) (*Recording, error) {
+func Record(ctx context.Context, h *window.Host, t *transcript.Transcript) (*Recording, error) {
 	counted, err := h.Count(ctx, t.Entries)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func Record(ctx context.Context, h *engine.Host, t *transcript.Transcript) (*Rec
 		return nil, err
 	}
 	var (
-		context     *engine.Baseline // what the request would hold
+		context     *window.Baseline // what the request would hold
 		calibration tokens.Calibration
 		all         tokens.Calibration // over the recorder's compactions
 		next        int                // the first entry that is not in context

@@ -15,9 +15,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -43,12 +43,12 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-func open(t *testing.T, contextLimit int) *engine.Host {
+func open(t *testing.T, contextLimit int) *window.Host {
 	t.Helper()
 	c := settings.Load(t, pluginDir, map[string]any{
 		"compression.strategy": "high-density", "model.contextLimit": contextLimit,
 	})
-	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger()})
+	h, err := window.Open(window.Options{Config: c, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestWhatWasReplayedComesBackWithTheError(t *testing.T) {
 		Entries: []content.Content{says("human", "q"), says("ai", "a"), says("robot", "?")}, Lines: []int{2, 3, 7},
 	}
 	r, err := replay.Run(t.Context(), open(t, 1000), recorded, replay.Options{})
-	if !errors.Is(err, engine.ErrInvalidEntry) || !strings.HasPrefix(err.Error(), "entry 2 (line 7): ") ||
+	if !errors.Is(err, window.ErrInvalidEntry) || !strings.HasPrefix(err.Error(), "entry 2 (line 7): ") ||
 		len(r.Turns) != 1 ||
 		r.Totals.Turns != 1 {
 		t.Errorf("%d turns, %v", len(r.Turns), err)
@@ -305,7 +305,7 @@ func TestTheRecordingDecidesWhatNobodySet(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h, err := engine.Open(engine.Options{Config: loaded})
+			h, err := window.Open(window.Options{Config: loaded})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,8 +3,8 @@ package replay
 import (
 	"context"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // Report is what tests look at of a replay.
@@ -17,7 +17,7 @@ type Report struct {
 }
 
 // Run replays t through sessions of h and reports every turn. What was replayed before an error comes back with it.
-func Run(ctx context.Context, h *engine.Host, t *transcript.Transcript, o Options) (Report, error) {
+func Run(ctx context.Context, h *window.Host, t *transcript.Transcript, o Options) (Report, error) {
 	report := Report{Strategy: h.Config().Settings().Compression.Strategy, Entries: len(t.Entries)}
 	if name, ok := o.Settings["compression.strategy"].(string); ok {
 		report.Strategy = name
@@ -34,7 +34,7 @@ func Run(ctx context.Context, h *engine.Host, t *transcript.Transcript, o Option
 		billed := turn
 		billed.AfterCompress, billed.Unpruned = r.billed(turn)
 		report.Totals.Count(billed)
-		turn.Added, turn.Prepared = nil, engine.Prepared{} // else every state of the history stays in memory
+		turn.Added, turn.Prepared = nil, window.Prepared{} // else every state of the history stays in memory
 		report.Turns = append(report.Turns, turn)
 	}
 	report.Saved = report.Totals.Saved()

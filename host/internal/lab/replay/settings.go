@@ -4,9 +4,9 @@ import (
 	"maps"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // The settings that a recording may decide.
@@ -25,7 +25,7 @@ const leastLimit = 8_000
 // that nobody made, neither in given nor in the configuration of h. That is the directory in which the agent worked,
 // where strategies must look for the files that it named; the model's context limit; and the price list of the model,
 // by which pruning then decides.
-func Settings(h *engine.Host, t *transcript.Transcript, given map[string]any) map[string]any {
+func Settings(h *window.Host, t *transcript.Transcript, given map[string]any) map[string]any {
 	c := h.Config()
 	recorded := map[string]any{}
 	if t.Dir != "" && open(c, given, keyRoot) {
@@ -45,7 +45,7 @@ func Settings(h *engine.Host, t *transcript.Transcript, given map[string]any) ma
 }
 
 // PriceList returns the price list of the recorded model, nil if there is none or the configuration chooses one.
-func PriceList(h *engine.Host, t *transcript.Transcript) *pricing.List {
+func PriceList(h *window.Host, t *transcript.Transcript) *pricing.List {
 	c := h.Config()
 	if t.Model == "" || !open(c, nil, keyModel) || !open(c, nil, keyPriceList) {
 		return nil
@@ -62,7 +62,7 @@ func PriceList(h *engine.Host, t *transcript.Transcript) *pricing.List {
 }
 
 // ContextLimit returns the context limit of a session with a recording, in tokens.
-func ContextLimit(h *engine.Host, t *transcript.Transcript) int {
+func ContextLimit(h *window.Host, t *transcript.Transcript) int {
 	if n, ok := Settings(h, t, nil)[keyLimit].(int); ok {
 		return n
 	}

@@ -3,7 +3,7 @@ package replay
 import (
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
@@ -51,7 +51,7 @@ type Turn struct {
 	// Added are the recorded entries that were added since the turn before, in order.
 	Added []Added `json:"-"`
 	// Prepared is what the host prepared, with the history to send. It may be large; a fold keeps of it what it needs.
-	Prepared engine.Prepared `json:"-"`
+	Prepared window.Prepared `json:"-"`
 }
 
 // Added is a recorded entry that was added to the history.

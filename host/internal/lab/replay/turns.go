@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/todos"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/check"
 )
 
@@ -28,7 +28,7 @@ type Options struct {
 //
 // A request that stays too large is noted in its turn. Any other error ends the replay: it is yielded last, with a
 // zero turn. Leaving the loop stops the replay; entries behind the last turn are not added then.
-func (r *Recording) Turns(ctx context.Context, h *engine.Host, o Options) iter.Seq2[Turn, error] {
+func (r *Recording) Turns(ctx context.Context, h *window.Host, o Options) iter.Seq2[Turn, error] {
 	return func(yield func(Turn, error) bool) {
 		d := driver{Recording: r, host: h, options: o, replaced: r.Transcript.Replaced()}
 		stopped, err := d.drive(ctx, yield)
@@ -42,11 +42,11 @@ func (r *Recording) Turns(ctx context.Context, h *engine.Host, o Options) iter.S
 // driver is one replay. It is used by one goroutine.
 type driver struct {
 	*Recording
-	host     *engine.Host
+	host     *window.Host
 	options  Options
 	replaced map[int]bool // entries before which the recorder's compactions emptied the context
 
-	session *engine.Session
+	session *window.Session
 	tasks   todos.Tracker // of all sessions: the recorder's compactions keep the list
 	next    int           // the entry to be added next
 	begun   int           // the entry at which the session began
@@ -106,7 +106,7 @@ func (d *driver) addUpTo(ctx context.Context, to int) error {
 func (d *driver) add(ctx context.Context, index int) error {
 	entry := d.Transcript.Entries[index]
 	if err := check.Content(entry); err != nil { // AddCounted checks too, but would call it entry 0
-		return fmt.Errorf("%w: %w", engine.ErrInvalidEntry, err)
+		return fmt.Errorf("%w: %w", window.ErrInvalidEntry, err)
 	}
 	// Before the session sees it: the list is passed to it with the next turn.
 	d.tasks.Observe(entry)
@@ -131,7 +131,7 @@ func (d *driver) begin(ctx context.Context) error {
 		return err
 	}
 	// Settings of the recording, such as the directory, apply to each of its sessions.
-	s, err := d.host.Session(engine.SessionOptions{Settings: Settings(d.host, d.Transcript,
+	s, err := d.host.Session(window.SessionOptions{Settings: Settings(d.host, d.Transcript,
 		d.options.Settings)})
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (d *driver) turn(ctx context.Context, request Request) (Turn, error) {
 		return Turn{}, err
 	}
 	// The time is the recorded one, from which follows whether the prompt cache had expired.
-	p, err := d.session.Prepare(ctx, engine.PrepareOptions{At: request.At})
+	p, err := d.session.Prepare(ctx, window.PrepareOptions{At: request.At})
 	overflow, ok := errors.AsType[*prepare.ContextOverflowError](err)
 	if err != nil && !ok {
 		return Turn{}, err

@@ -27,7 +27,7 @@ func TestTheShippedPluginsPass(t *testing.T) {
 	names, b := []string{"high-density", "one-shot", program("keep-last")}, hasty()
 	var checks []string
 	for _, c := range Checks() {
-		// It takes half of the time, and the tests of engine check the statements of all strategies.
+		// It takes half of the time, and the tests of window check the statements of all strategies.
 		if !testing.Short() || c.Name != "statements" {
 			checks = append(checks, c.Name)
 		}

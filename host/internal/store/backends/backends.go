@@ -1,4 +1,4 @@
-// Package backends opens the store that the setting sessions.store names, for package engine and the commands that
+// Package backends opens the store that the setting sessions.store names, for package window and the commands that
 // manage stored sessions.
 // It is apart from package store so that code that needs only the interface links no databases.
 package backends

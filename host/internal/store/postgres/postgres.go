@@ -37,6 +37,9 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
+// Ephemeral implements [store.Sessions].
+func (*Store) Ephemeral() bool { return false }
+
 // Close waits for calls in progress; those that wait for the database to come back get [store.ErrClosed].
 func (s *Store) Close() error {
 	s.stop()

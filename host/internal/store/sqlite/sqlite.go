@@ -57,6 +57,9 @@ func (s *Store) closed() bool {
 	}
 }
 
+// Ephemeral implements [store.Sessions].
+func (*Store) Ephemeral() bool { return false }
+
 // Close waits for the transaction in progress. Calls that still wait for the writer get [store.ErrClosed].
 func (s *Store) Close() error {
 	// The writer first: its connection is the last that may write, and moves the log into the file when it closes.

@@ -22,8 +22,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
@@ -55,7 +55,7 @@ var built = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
-	engine.ReexecMain() // some tests have a host in this process
+	window.ReexecMain() // some tests have a host in this process
 	status := m.Run()
 	if dir, _ := built(); dir != "" {
 		_ = os.RemoveAll(dir)
@@ -176,7 +176,7 @@ func record(t *testing.T, p place, upstream string, settings map[string]any) *re
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger(), Store: store.NewMemory()})
+	h, err := window.Open(window.Options{Config: c, Logger: hclog.NewNullLogger(), Store: store.NewMemory()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,322 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/journal/sessionlog"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+)
+
+const (
+	// MostTries is how often an operation is repeated because another host has written in between.
+	MostTries = 20
+	// snapshotEvery is after how many records a snapshot is written. For long histories it is a share of their length,
+	// because snapshots must stay small next to what they save.
+	snapshotEvery, snapshotShare = 100, 32
+)
+
+// news is what was new in the log.
+type news struct {
+	moved     bool // another host has written, or has taken the lease
+	own       bool // the write that failed had taken place
+	rewritten bool // another host has rewritten the history
+	state     bool // another host has changed the state: settings, system prompt, what turns remember
+}
+
+// write appends a change behind what this host has seen of the log; u is the change's part in the session's state. If
+// another host has written more, nothing is written, and the session is brought up to date. If news.moved is set
+// without news.own, the change was not written: the caller looks at what is new and decides again. Callers hold
+// j.writing.
+func (j *Journal) write(ctx context.Context, tag uint64, holder string, u update, c store.Change) (news, error) {
+	p := &j.seen
+	// Not ended with its caller: it would not be known whether it took place.
+	ctx, cancel := store.Within(context.WithoutCancel(ctx))
+	defer cancel()
+	// After a write of unknown outcome, an append could conflict with this host's own record.
+	if p.unsure {
+		if n, err := j.catchUp(ctx, 0); err != nil || n.moved {
+			return n, err
+		}
+	}
+	if !p.exists {
+		head, err := j.store.Create(ctx, j.key, p.origin)
+		switch {
+		case errors.Is(err, store.ErrExists): // another host was faster
+			n, err := j.catchUp(ctx, 0)
+			n.moved = true
+			return n, err
+		case err != nil:
+			return news{}, j.wrong(err)
+		}
+		p.found(head)
+		p.at = head.Position()
+	}
+	at := p.at
+	at.Holder = holder
+	head, err := j.store.Append(ctx, j.key, at, c)
+	if err == nil {
+		p.at = head.Position()
+		p.since += len(c.Records)
+		for _, r := range c.Records {
+			if r.Kind == store.Snapshot {
+				p.since = 0
+			}
+		}
+		p.wrote(u)
+		p.lost = nil // those that had not taken place cannot any more
+		return news{}, nil
+	}
+	conflict, fault := (*store.ConflictError)(nil), (*store.Fault)(nil)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return news{}, j.deleted()
+	case errors.As(err, &conflict):
+		n, err := j.catchUp(ctx, tag)
+		n.moved = true
+		return n, err
+	case errors.As(err, &fault) && !fault.Unknown:
+		return news{}, j.wrong(err)
+	}
+	// It is not known whether it was written. If that cannot be found out now, the next operation looks again. Its
+	// absence says little: the database may still be working on it.
+	p.unsure, p.lost = true, append(p.lost, tag)
+	if n, lookErr := j.catchUp(ctx, tag); lookErr == nil && n.own {
+		return n, nil
+	}
+	return news{}, &UnknownError{Repeatable: true, Err: j.wrong(err)}
+}
+
+// found notes the session that the store has.
+func (p *seen) found(h store.Head) { p.exists, p.created = true, h.Created }
+
+// another reports whether that is a later session of the same name.
+func (p *seen) another(h store.Head) bool { return p.exists && !h.Created.Equal(p.created) }
+
+// deleted ends a session that another host or a command has deleted. The next open of its name makes a new session.
+func (j *Journal) deleted() error {
+	j.session.End()
+	return j.wrong(ErrDeleted)
+}
+
+// storeAdded writes entries that are about to be added, and sets their place in the log. A refused write leaves a wrong
+// place, which the next try sets again.
+func (j *Journal) storeAdded(ctx context.Context, entries []*history.Entry, once *sessionlog.Once) (news, error) {
+	p := &j.seen
+	if j.store == nil {
+		return news{}, nil
+	}
+	state, err := j.changed()
+	if err != nil {
+		return news{}, err
+	}
+	w, tag := sessionlog.Writer{}, rand.Uint64()
+	now := j.history.Snapshot()
+	sum := store.Summary{Entries: len(now.Entries) + len(entries), Tokens: now.Tokens}
+	// What the session was opened with comes before its first entries.
+	records := state.records(tag)
+	seq := p.at.Revision + uint64(len(records)) + 1
+	for i, e := range entries {
+		e.Place = history.Place{Record: seq, Index: i}
+		sum.Tokens += e.Tokens
+	}
+	added := sessionlog.Added{Tag: tag, Encoding: j.session.Counter().Encoding(), Entries: entries, Once: once}
+	if j.store.Ephemeral() {
+		records = append(records, added.Later())
+	} else {
+		records = append(records, store.Record{Kind: store.Added, Data: w.Added(added)})
+	}
+	return j.write(ctx, tag, "", state, store.Change{Records: records, Contents: w.Contents, Summary: sum})
+}
+
+// Rewrite carries out the plan of a step of a turn: it writes the rewrite, then changes the history. No entry is added in
+// between. The error is [ErrMoved] if another host has changed the session: the turn has to run again.
+func (j *Journal) Rewrite(plan *history.Plan, step, strategy string) error {
+	if err := j.Flush(); err != nil { // a removed entry that is in no log would be lost
+		return err
+	}
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	for try := 0; j.store != nil; try++ {
+		n, err := j.storeRewritten(plan, step, strategy)
+		switch {
+		case err != nil:
+			return err
+		// The replay of the record has changed the history already.
+		case n.own:
+			return nil
+		case n.rewritten || n.state || n.moved && try == MostTries:
+			return ErrMoved // the turn has to be run again on what there is now
+		}
+		if !n.moved {
+			break
+		}
+	}
+	_, err := j.history.Apply(plan)
+	return err
+}
+
+// storeRewritten writes a rewrite that is about to be applied, and what the turn has learned so far. Callers hold
+// j.writing.
+func (j *Journal) storeRewritten(plan *history.Plan, step, strategy string) (news, error) {
+	p := &j.seen
+	rewrite, err := j.history.Ready(plan)
+	switch {
+	case errors.Is(err, history.ErrStale): // an addition has taken in a rewrite of another host meanwhile
+		return news{}, ErrMoved
+	case err != nil:
+		return news{}, err
+	}
+	state, err := j.changed()
+	if err != nil {
+		return news{}, err
+	}
+	w, tag := sessionlog.Writer{}, rand.Uint64()
+	// The state comes first: its views are of the history before the rewrite.
+	records := state.records(tag)
+	now := j.history.Snapshot()
+	data := w.Rewritten(p.at.Revision+uint64(len(records))+1, sessionlog.Rewritten{
+		Tag: tag, Encoding: j.session.Counter().Encoding(), Step: step, Strategy: strategy, Rewrite: rewrite,
+	})
+	records = append(records, store.Record{Kind: store.Rewritten, Data: data})
+	entries, tokens := plan.Base()
+	sum := store.Summary{
+		Entries: len(now.Entries) - entries + plan.Len(), Tokens: now.Tokens - tokens + plan.After,
+	}
+	n, err := j.write(context.Background(), tag, p.holder, state, store.Change{
+		Records: records, Contents: w.Contents, Summary: sum,
+	})
+	if n.moved {
+		// The lease has ended or passed to another host. If that host has not rewritten the history, the revision alone
+		// makes the next try safe.
+		p.holder = ""
+	}
+	return n, err
+}
+
+// storeState writes changes of the session's state, and a snapshot if one is due, in one append. Callers hold j.writing.
+func (j *Journal) storeState(ctx context.Context) (news, error) {
+	p := &j.seen
+	if j.store == nil {
+		return news{}, nil
+	}
+	state, err := j.changed()
+	if err != nil {
+		return news{}, err
+	}
+	tag := rand.Uint64()
+	c := store.Change{Records: state.records(tag)}
+	now := j.history.Snapshot()
+	if every := max(j.keeper.SnapshotEvery, len(now.Entries)/snapshotShare); p.since >= every {
+		snapshot, err := j.snapshot(tag, state)
+		if err != nil {
+			return news{}, err
+		}
+		c.Records = append(c.Records, snapshot...)
+	}
+	if len(c.Records) == 0 {
+		return news{}, nil
+	}
+	c.Summary = store.Summary{Entries: len(now.Entries), Tokens: now.Tokens}
+	return j.write(ctx, tag, "", state, c)
+}
+
+// Change makes a change of what the session remembers and writes it. It makes it again if another host has changed the state
+// meanwhile, and undoes it if it cannot be written. The error wraps [ErrBusy] if other hosts wrote each time.
+func (j *Journal) Change(ctx context.Context, what string, change func() error) error {
+	leave, err := j.Enter()
+	defer leave()
+	if err != nil {
+		return err
+	}
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	if j.done.Err() != nil {
+		return j.failed(what, ErrClosed)
+	}
+	if j.store == nil {
+		return change()
+	}
+	before, counter := j.remembers(), j.session.Counter()
+	made := false
+	for range MostTries {
+		if !made {
+			if err := change(); err != nil {
+				return err
+			}
+			made = true
+		}
+		n, err := j.storeState(ctx)
+		switch {
+		case err != nil:
+			return errors.Join(err, j.undo(before, counter))
+		case n.own || !n.moved:
+			return nil
+		// The state that was read has overwritten the change.
+		case n.state:
+			made = false
+			before = j.remembers()
+		}
+	}
+	return errors.Join(j.busy(what), j.undo(before, counter))
+}
+
+// undo restores the session's state in memory: nothing of the change was written.
+func (j *Journal) undo(before Memory, counter *tokens.Counter) error {
+	if j.session.Counter() != counter {
+		j.session.Count(counter)
+	}
+	return j.session.Adopt(before, false)
+}
+
+// Refresh takes in what other hosts have written, for a request made at the moment upTo; nil is now. Everything that
+// changes a session does so by itself. It does nothing without a store or in a closed session.
+//
+// It returns the moment up to which the request may see the history. What other hosts added before the request is in
+// the log but not yet in this host's memory, so by upTo alone it would count as added later.
+func (j *Journal) Refresh(ctx context.Context, upTo *history.Mark) (*history.Mark, error) {
+	if j.store == nil || j.done.Err() != nil {
+		return upTo, nil
+	}
+	leave, err := j.Enter()
+	defer leave()
+	if err != nil {
+		return upTo, err
+	}
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	if _, err := j.catchUp(ctx, 0); err != nil || upTo == nil {
+		return upTo, err
+	}
+	moment := j.own.upTo(*upTo, j.history.Mark())
+	return &moment, nil
+}
+
+// Settle writes what a turn has learned. The error is ErrMoved if another host has rewritten the history or run a turn:
+// what this turn returns is then not what is sent. A turn overtaken only by entries writes again behind them.
+func (j *Journal) Settle(ctx context.Context) error {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	for range MostTries {
+		n, err := j.storeState(ctx)
+		switch {
+		case err != nil:
+			return err
+		case n.own || !n.moved:
+			return nil
+		case n.rewritten || n.state:
+			return ErrMoved
+		}
+	}
+	return j.busy("prepare")
+}
+
+// Restart forgets what an unsettled turn learned, by installing the log's state.
+func (j *Journal) Restart() error {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	return j.install(false)
+}

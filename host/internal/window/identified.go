@@ -1,0 +1,84 @@
+package window
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// A door that edits the agent's own request must know which entry of the view is which of its messages. These methods
+// give it the ids. They are not part of package host: agents that send what Prepare returns need none.
+//
+// Such a door must be the only one in its host to add to the session, and not while a Prepare runs. known is how many
+// entries it knows of. If another host has added more, nothing is done, and the error wraps [ErrMoved]: the door must
+// read the session again.
+
+// AddIdentified is [Session.AddOpaque] for entries whose raw JSON is known to be valid. It returns the entries' ids and
+// their total tokens.
+func (s *Session) AddIdentified(
+	ctx context.Context, known int, entries []content.Content,
+) (ids []string, tokens int, err error) {
+	leave, err := s.journal.Enter() // otherwise its memory may be released in between
+	defer leave()
+	if err != nil {
+		return nil, 0, err
+	}
+	if _, err := s.Refresh(ctx, nil); err != nil {
+		return nil, 0, err
+	}
+	before := s.history.Snapshot().Tokens
+	if err := s.knows(known); err != nil {
+		return nil, 0, err
+	}
+	if err := wellFormed(entries, check.Parsed); err != nil {
+		return nil, 0, err
+	}
+	_, total, err := s.countAndAppend(ctx, entries, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := s.knows(known + len(entries)); err != nil {
+		return nil, 0, err
+	}
+	all := s.history.Snapshot().Entries
+	for _, e := range all[len(all)-len(entries):] {
+		ids = append(ids, e.ID)
+	}
+	return ids, total - before, nil
+}
+
+// knows returns an error unless exactly known entries were ever added.
+func (s *Session) knows(known int) error {
+	if added := s.history.Snapshot().Added; added != uint64(known) {
+		return fmt.Errorf("session %q: %d entries were added, not %d: %w", s.key.ID, added, known, ErrMoved)
+	}
+	return nil
+}
+
+// PrepareIdentified is [Session.Prepare] that also returns the ids of the entries of the history, in order. An entry
+// made for the view alone has none. Without a history ids is nil.
+func (s *Session) PrepareIdentified(
+	ctx context.Context, known int, o PrepareOptions,
+) (ready Prepared, ids []string, err error) {
+	leave, err := s.journal.Enter()
+	defer leave()
+	if err != nil {
+		return Prepared{}, nil, err
+	}
+	ready, err = s.Prepare(ctx, o)
+	if moved := s.knows(known); moved != nil {
+		return Prepared{}, nil, moved
+	}
+	// The last view is what Prepare has just returned.
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ready.History != nil {
+		ids = make([]string, len(s.last.Entries))
+		for i, e := range s.last.Entries {
+			ids[i] = e.ID
+		}
+	}
+	return ready, ids, err
+}

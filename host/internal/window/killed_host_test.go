@@ -1,0 +1,99 @@
+package window_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// A host that is killed while it compresses neither writes nor gives up its lease. Another host waits until the lease
+// has ended by the store's clock, and then does what one host does alone.
+func TestHostsWhenTheHolderOfTheLeaseIsKilled(t *testing.T) {
+	settings := map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"}
+	o := window.SessionOptions{ID: "s"}
+	for name, open2 := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			both := open2(t)
+			dying := &mortal{Store: both[0]}
+			first := openOn(t, dying, settings)
+			first.SetLeaseTime(time.Second)
+			killed, err := first.Session(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			alone, err := open(t, settings).Session(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 60 {
+				entry := says(content.Human, fmt.Sprint(i, strings.Repeat(" word", 40)))
+				add(t, killed, entry)
+				add(t, alone, entry)
+			}
+			if _, err := killed.Prepare(t.Context(), window.PrepareOptions{}); !errors.Is(err, errDead) {
+				t.Fatalf("the host was not killed while it compressed: %v", err)
+			}
+			other, err := openOn(t, both[1], settings).Session(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := other.Prepare(t.Context(), window.PrepareOptions{})
+			if got.Outcome.Compress.Kind != "applied" {
+				t.Errorf("the other host did not compress: %+v", got.Outcome.Compress)
+			}
+			if after := time.Since(dying.leased); after < time.Second {
+				t.Errorf("the other host went on %v after the lease was taken, which lasts a second", after)
+			}
+			want := prepared(alone.Prepare(t.Context(), window.PrepareOptions{}))
+			if diff := cmp.Diff(want, prepared(got, err)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+var errDead = errors.New("the host was killed")
+
+// mortal is a store as a host sees it that is killed right before it writes a rewrite: nothing arrives any more.
+type mortal struct {
+	store.Store
+	dead   atomic.Bool
+	leased time.Time // when the lease was asked for: it ends no sooner than its time after that
+}
+
+func (m *mortal) Append(ctx context.Context, key store.Key, at store.Position, c store.Change) (store.Head, error) {
+	if slices.ContainsFunc(c.Records, func(r store.Record) bool { return r.Kind == store.Rewritten }) {
+		m.dead.Store(true)
+	}
+	if m.dead.Load() {
+		return store.Head{}, errDead
+	}
+	return m.Store.Append(ctx, key, at, c)
+}
+
+func (m *mortal) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (store.Head, error) {
+	if m.dead.Load() {
+		return store.Head{}, errDead
+	}
+	m.leased = time.Now()
+	return m.Store.Lease(ctx, key, holder, ttl)
+}
+
+func (m *mortal) Release(ctx context.Context, key store.Key, holder string) error {
+	if m.dead.Load() {
+		return errDead
+	}
+	return m.Store.Release(ctx, key, holder)
+}

@@ -1,0 +1,172 @@
+package window
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// Ledger tells what a session's requests cost, and what they would have cost if nothing had been removed, with a prompt
+// cache in both cases. It belongs to one goroutine, except for its charges.
+type Ledger struct {
+	list *pricing.List // nil: none is known
+	// sent is for what was sent, whole for what would have been, each with its own prompt cache.
+	sent, whole *pricing.Meter
+	last        Prompt
+	// read is what the provider last read from its cache, in its tokens. missed means that the last prompt that only
+	// grew was not in the cache, or only a fixed beginning of it: the cache expired, or the client marks no more.
+	read   atomic.Int64
+	missed atomic.Bool
+
+	// mu guards what reports taught. counted and reported are the size of the last prompt, in the host's and the
+	// provider's tokens; grown has sums over what prompts that only grew had more than the one before.
+	mu       sync.Mutex
+	counted  Prompt
+	reported float64
+	grown    struct{ x, y, xx, xy, xn, yn, nn float64 }
+}
+
+// Prompt is the size of a request, as sent and as it would have been if nothing had ever been removed.
+type Prompt struct {
+	Sent, Whole               int // tokens
+	Pending                   int // tokens of both that are not of the history
+	SentEntries, WholeEntries int
+	// Reset: what comes before the history is not that of the request before, such as the list of tools.
+	Reset bool
+}
+
+func (s *Session) Ledger() *Ledger {
+	list, err := s.host.prices.choose(s.Config().Settings())
+	if err != nil || list == nil {
+		return &Ledger{}
+	}
+	return &Ledger{list: list, sent: pricing.NewMeter(list), whole: pricing.NewMeter(list)}
+}
+
+// LedgerAfter is [Session.Ledger] for a session that goes on with another model: nothing is in that one's cache, and
+// what the provider's reports taught still holds.
+func (s *Session) LedgerAfter(before *Ledger) *Ledger {
+	l := s.Ledger()
+	before.mu.Lock()
+	defer before.mu.Unlock()
+	l.last, l.grown = before.last, before.grown
+	return l
+}
+
+// Ledger returns an empty ledger at the prices of an open session; without prices if it is not open.
+func (h *Host) Ledger(key store.Key) *Ledger {
+	h.mu.Lock()
+	s := h.sessions[key]
+	h.mu.Unlock()
+	if s == nil {
+		return &Ledger{}
+	}
+	return s.Ledger()
+}
+
+// Charge is what one request saved; the zero value saved nothing.
+type Charge struct {
+	// Saved is the difference in US dollars: negative if a rewrite cost more cache than it saved, and 0 without a price
+	// list. It assumes that the provider's cache has all that it may have.
+	Saved float64
+	// Rewrote means that the beginning of the previous request's conversation was rewritten.
+	Rewrote bool
+
+	ledger *Ledger // nil: no price list is known
+	prompt Prompt
+	cached Prompt // what the caches were supposed to have of it
+}
+
+// Request adds a request whose history begins with stable tokens of the previous one's.
+func (l *Ledger) Request(p Prompt, stable int, at time.Time) Charge {
+	before := l.last
+	l.last = p
+	stable += before.Pending
+	c := Charge{Rewrote: stable < before.Sent}
+	if l.list == nil {
+		return c
+	}
+	paid := l.sent.Request(pricing.Request{Tokens: p.Sent, Stable: stable, At: at})
+	// If nothing is ever removed, a request begins with all of the previous one.
+	spared := l.whole.Request(pricing.Request{Tokens: p.Whole, Stable: before.Whole, At: at})
+	c.Saved, c.ledger, c.prompt = spared.USD-paid.USD, l, p
+	c.cached = Prompt{Sent: paid.CacheRead, Whole: spared.CacheRead}
+	return c
+}
+
+// Reported corrects what the request saved by what the provider says of its prompt, in the provider's tokens: read from
+// the cache (cached), written to it, and neither (input). Clients may not mark what to cache, a cache expires, and the
+// host counts otherwise than the bill. Call it once per charge, after the answer, from any goroutine.
+func (c Charge) Reported(input, cached, written int) float64 {
+	if c.ledger == nil || input+cached+written <= 0 {
+		return c.Saved
+	}
+	list := c.ledger.list
+	// Unread tokens are assumed to cost the same on average in the whole prompt and the sent one.
+	unread := list.Write()
+	if input+written > 0 {
+		unread = (float64(input)*list.Input + float64(written)*list.Write()) / float64(input+written)
+	}
+	sent, read := float64(input+cached+written), float64(cached)
+	each, around := c.ledger.learn(c, sent)
+	tokens := float64(c.prompt.Whole - c.prompt.Sent)
+	removed := tokens*each + float64(c.prompt.WholeEntries-c.prompt.SentEntries)*around
+	if tokens > 0 {
+		each = removed / tokens
+	}
+	whole := sent + removed
+	// After a rewrite the cache has less, which says nothing about prompts that only grow. Caches of whole blocks of
+	// tokens may not grow with each prompt.
+	grew := int64(cached) > c.ledger.read.Swap(int64(cached))
+	had := sent * float64(c.cached.Sent) / float64(max(c.prompt.Sent, 1)) // what the cache was supposed to have
+	missed := c.prompt.Reset && read <= had/2                             // by either prompt
+	if !c.prompt.Reset && !c.Rewrote && c.cached.Sent > 0 {
+		c.ledger.missed.Store(!grew && read < 0.9*had)
+	}
+	readOfWhole := read
+	switch missed = missed || c.ledger.missed.Load(); {
+	case !missed && c.Rewrote:
+		readOfWhole = max(read, whole-float64(c.prompt.Whole-c.cached.Whole)*each)
+	case !missed: // what was removed would have been read too
+		readOfWhole += float64(c.cached.Whole-c.cached.Sent) * each
+	}
+	cost := func(tokens, read float64) float64 { return (read*list.Read() + (tokens-read)*unread) / 1e6 }
+	return cost(whole, readOfWhole) - cost(sent, read)
+}
+
+// learn takes the provider's token count for a prompt. It returns how many of its tokens make one of the host's, and
+// how many surround each entry, such as ids and signatures, which stay when only a text is removed. It looks only at
+// what prompts grow by: the host may count the system prompt and tools otherwise, but all prompts have them.
+func (l *Ledger) learn(c Charge, reported float64) (each, around float64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	g, p := &l.grown, c.prompt
+	x, y, n := float64(p.Sent-l.counted.Sent), reported-l.reported, float64(p.SentEntries-l.counted.SentEntries)
+	if l.reported > 0 && !c.Rewrote && !p.Reset && x > 0 && y > 0 {
+		g.x, g.y, g.xx, g.xy = g.x+x, g.y+y, g.xx+x*x, g.xy+x*y
+		g.xn, g.yn, g.nn = g.xn+x*n, g.yn+y*n, g.nn+n*n
+	}
+	l.counted, l.reported = p, reported
+	// Least squares of y = each*x + around*n.
+	det := g.xx*g.nn - g.xn*g.xn
+	each, around = (g.xy*g.nn-g.yn*g.xn)/det, (g.yn*g.xx-g.xy*g.xn)/det
+	switch {
+	case det <= 0: // no two turns that differ
+		return reported / float64(max(p.Sent, 1)), 0
+	case each <= 0 || around <= 0:
+		return g.y / g.x, 0
+	}
+	return each, around
+}
+
+// ReportedWhole returns what the request would have saved if the provider reports the size of the whole one, in its
+// tokens.
+func (c Charge) ReportedWhole(tokens int) float64 {
+	if tokens <= 0 {
+		return c.Saved
+	}
+	return c.Saved * float64(tokens) / float64(max(c.prompt.Whole, 1))
+}

@@ -1,0 +1,104 @@
+package window_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+)
+
+// purse is what an owner may spend, and has spent.
+type purse struct {
+	mu          sync.Mutex
+	limit, paid float64
+}
+
+var errEmpty = errors.New("the money of the day is spent")
+
+func (p *purse) spend(_ context.Context, owner string, usd float64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if owner != "alice" {
+		return errors.New("somebody else pays")
+	}
+	if usd == 0 && p.paid >= p.limit {
+		return errEmpty
+	}
+	p.paid += usd
+	return nil
+}
+
+// A model call is paid for where it is made, whatever becomes of the answer, the turn and the session.
+func TestWhatIsSpentIsCounted(t *testing.T) {
+	paid := modelapi.Usage{Input: 3000} // three dollars
+	bad := modelapi.Reply{Text: "I would rather not.", Usage: paid}
+	cut := modelapi.Reply{Fault: modelapi.FaultCut, Text: "so", Usage: paid}
+	compress := func(ctx context.Context, s *window.Session) error { _, err := s.Compress(ctx, nil); return err }
+	prepare := func(ctx context.Context, s *window.Session) error {
+		_, err := s.Prepare(ctx, window.PrepareOptions{})
+		return err
+	}
+	for name, c := range map[string]struct {
+		reply modelapi.Reply
+		turn  func(context.Context, *window.Session) error
+		limit float64
+		calls int
+	}{
+		"a compress that fails":         {bad, compress, math.Inf(1), 2},
+		"a turn that fails":             {bad, prepare, math.Inf(1), 2},
+		"an answer that breaks off":     {cut, compress, math.Inf(1), 1},
+		"no call after the last dollar": {bad, compress, 1, 1},
+		"no call when all is spent":     {bad, prepare, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := modelapi.Start(t, modelapi.Options{Reply: modelapi.Always(c.reply)})
+			p := &purse{limit: c.limit}
+			h := openWith(t, window.Options{Spend: p.spend}, withModel("anthropic", server,
+				map[string]any{"profiles.writer.provider.prices.input": 1000.0}))
+			s, err := h.Session(window.SessionOptions{Owner: "alice"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			add(t, s, long(60)...)
+			if err := c.turn(t.Context(), s); err == nil || c.limit == 0 && !errors.Is(err, errEmpty) {
+				t.Errorf("the turn: %v", err)
+			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if n := len(server.Requests()); n != c.calls || math.Abs(p.paid-3*float64(n)) > 1e-6 {
+				t.Errorf("%d calls, %v dollars are counted", n, p.paid)
+			}
+		})
+	}
+}
+
+// A turn that another host overtakes runs again, and its outcome has what both tries cost.
+func TestATurnThatIsOvertakenSaysAllThatItSpent(t *testing.T) {
+	kept, overtake := store.NewMemory(), func() {}
+	server := modelapi.Start(t, modelapi.Options{Reply: func(r *modelapi.Request) modelapi.Reply {
+		overtake()
+		return summary(r)
+	}})
+	var both [2]*window.Session
+	for i := range both {
+		var err error
+		h := openOn(t, kept, withModel("anthropic", server, nil))
+		if both[i], err = h.Session(window.SessionOptions{ID: "one"}); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			add(t, both[i], long(60)...)
+		}
+	}
+	overtake = sync.OnceFunc(func() { must(t, both[1].Set(t.Context(), "compression.preserveThreshold", 0.3), nil) })
+	p := prepareTurn(t, both[0])
+	spent := p.Outcome.Compress.LLM
+	if n := len(server.Requests()); n != 2 || spent == nil || spent.Calls != n {
+		t.Errorf("%d calls; the outcome has %+v", n, spent)
+	}
+}

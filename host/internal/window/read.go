@@ -1,0 +1,27 @@
+package window
+
+import (
+	"context"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Refresh takes in what other hosts have written: see [journal.Journal.Refresh].
+func (s *Session) Refresh(ctx context.Context, upTo *history.Mark) (*history.Mark, error) {
+	return s.journal.Refresh(ctx, upTo)
+}
+
+// Position returns the revision of the session's log as this host knows it; 0 without a store.
+func (s *Session) Position() uint64 { return s.journal.Position() }
+
+// Originals returns what was added under an id: see [journal.Journal.Originals].
+func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, error) {
+	return s.journal.Originals(ctx, id)
+}
+
+// Explain returns what became of entries: see [journal.Journal.Explain].
+func (s *Session) Explain(ctx context.Context, id string) ([]outcome.Logged, error) {
+	return s.journal.Explain(ctx, id)
+}

@@ -1,0 +1,239 @@
+package window
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/journal"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// PrepareOptions describe the request about to be sent. The zero value is a request of the history alone.
+type PrepareOptions struct {
+	// PendingTokens is what the request holds besides the history and [Session.System]: tool schemas, a prompt not
+	// added yet, a system prompt that the session was not given.
+	PendingTokens int
+	// At is when the request is sent; zero is now. A replay sets it to the recorded time.
+	At time.Time
+	// UpTo excludes what was added after it, from [Session.Mark]; nil excludes nothing.
+	UpTo *history.Mark
+}
+
+// Mark returns the moment after everything added so far, for PrepareOptions.UpTo, when Prepare runs in the background
+// while entries are added.
+func (s *Session) Mark() (history.Mark, error) {
+	leave, err := s.journal.Enter()
+	defer leave()
+	if err != nil {
+		return history.Mark{}, err
+	}
+	return s.history.Mark(), nil
+}
+
+// Prepared is a history that is safe to send.
+type Prepared struct {
+	// History is what to send: every tool response follows its call, and it holds nothing that a provider refuses. It
+	// must not be changed.
+	History []content.Content
+	Tokens  int
+	// System is what [Session.SetSystem] set, to send before the history.
+	System []content.Block
+	// Revision is the owned history's that it was made from.
+	Revision uint64
+	// Unchanged is how many entries at the beginning of History are those of the session's previous Prepared, which had
+	// the revision UnchangedSince. Both are 0 for the first.
+	Unchanged      int
+	UnchangedSince uint64
+	Outcome        outcome.Outcome
+}
+
+// maxPending bounds PendingTokens: more than any model takes, and too small to overflow in sums.
+const maxPending = math.MaxInt32
+
+// Prepare makes the history fit the model and returns it: it prunes if something was added, compresses above the
+// threshold, and checks the hard limit. Call it before each model call.
+//
+// After an error the history is valid, and Prepared holds it unchanged: the agent decides what to do. The error says
+// which plugin failed and how (a *plugins.Error, a *history.AnswerError), or that the request is still too large after
+// everything was tried (a *prepare.ContextOverflowError). No other strategy is tried instead.
+func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared, err error) {
+	var req prepare.Request
+	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)
+	ctx, cancel := s.untilClosed(ctx)
+	defer cancel()
+	leave, err := s.journal.Enter()
+	defer leave()
+	if err != nil {
+		return Prepared{}, err
+	}
+	var before *outcome.Spent // by tries that another host has overtaken
+	defer func() { ready.Outcome.Compress.LLM = together(before, ready.Outcome.Compress.LLM) }()
+	pending := o.PendingTokens
+	for range journal.MostTries {
+		if o.UpTo, err = s.Refresh(ctx, o.UpTo); err != nil {
+			return s.unprepared(o), err
+		}
+		o.PendingTokens = s.pendingTokens(pending)
+		if req, ready, err = s.prepareOnce(ctx, o); !errors.Is(err, ErrMoved) {
+			if len(ready.Outcome.Changes) > 0 {
+				s.indexLater()
+			}
+			return ready, err
+		}
+		before = together(before, ready.Outcome.Compress.LLM)
+		if err := s.journal.Restart(); err != nil {
+			return s.unprepared(o), err
+		}
+	}
+	return s.unprepared(o), fmt.Errorf("%s: session %q: %w", "prepare", s.key.ID, ErrBusy)
+}
+
+// together adds up what was spent; nil is nothing.
+func together(a, b *outcome.Spent) *outcome.Spent {
+	if a == nil {
+		return b
+	}
+	if b != nil {
+		sum := *a
+		sum.Add(*b)
+		return &sum
+	}
+	return a
+}
+
+// prepareOnce is a turn on the session as this host knows it. The error is ErrMoved if another host has changed the
+// session meanwhile and the turn must run again.
+func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Request, Prepared, error) {
+	w, req, err := s.request(ctx, o.PendingTokens)
+	if err != nil {
+		return req, s.unprepared(o), err
+	}
+	req.At, req.UpTo = o.At, o.UpTo
+	if err := s.journal.Flush(); err != nil { // the turn flushes again before it rewrites: entries may be added in between
+		return req, s.unprepared(o), err
+	}
+	view, out, err := w.Prepare(ctx, req)
+	if errors.Is(err, ErrMoved) {
+		return req, Prepared{Outcome: out}, err
+	}
+	out.NotIsolated = notIsolated(req)
+	out.Warnings = append(out.Warnings, s.notInForce()...)
+	s.logWarnings(out.Warnings)
+	ready := s.prepared(view, out, o)
+	// What the turn learned, and what is about to be sent, is in the store before the agent sends it.
+	return req, ready, s.settled(ctx, err)
+}
+
+// settled settles a turn that ended with err, and returns the turn's error. A store that has just failed the turn is
+// not asked again, which would take as long again.
+func (s *Session) settled(ctx context.Context, err error) error {
+	if fault := (*store.Fault)(nil); errors.As(err, &fault) {
+		return err
+	}
+	if stored := s.journal.Settle(ctx); err == nil || errors.Is(stored, ErrMoved) {
+		return stored
+	}
+	return err
+}
+
+func (s *Session) prepared(view history.View, out outcome.Outcome, o PrepareOptions) Prepared {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	unchanged, _ := view.Shared(s.last)
+	p := Prepared{
+		History: view.Contents(), Tokens: view.Tokens, System: s.system, Revision: view.Revision,
+		Unchanged: unchanged, UnchangedSince: s.last.Revision, Outcome: out,
+	}
+	s.last, s.viewed, s.sent = view, true, view.Tokens+o.PendingTokens
+	return p
+}
+
+// unprepared is the view of the unchanged history, for the agent to go on with after an error. A closed session has
+// none.
+func (s *Session) unprepared(o PrepareOptions) Prepared {
+	if s.done.Err() != nil {
+		return Prepared{}
+	}
+	view := s.history.ViewAt(o.UpTo, s.currentCounter().Entry)
+	return s.prepared(view, outcome.Outcome{
+		TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,
+	}, o)
+}
+
+func notIsolated(req prepare.Request) []string {
+	if s, ok := req.Strategy.(*plugins.Strategy); ok {
+		return s.Lacking()
+	}
+	return nil
+}
+
+// mostWarnings bounds the logged warnings that a session remembers.
+const mostWarnings = 1000
+
+// logWarnings logs each text once per session: many warnings recur in many turns.
+func (s *Session) logWarnings(warnings []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range warnings {
+		if s.warned[w] || len(s.warned) >= mostWarnings {
+			continue
+		}
+		if s.warned == nil {
+			s.warned = map[string]bool{}
+		}
+		s.warned[w] = true
+		s.host.log.Warn(w, "session", s.key.ID)
+	}
+}
+
+// Compress compresses the history now, whatever the threshold, except what was added after upTo if it is not nil.
+func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome.Outcome, err error) {
+	var req prepare.Request
+	defer func(ctx context.Context) { s.host.metrics.Compress(ctx, req, &out, err) }(ctx)
+	ctx, cancel := s.untilClosed(ctx)
+	defer cancel()
+	leave, err := s.journal.Enter()
+	defer leave()
+	if err != nil {
+		return outcome.Outcome{}, err
+	}
+	var before *outcome.Spent
+	defer func() { out.Compress.LLM = together(before, out.Compress.LLM) }()
+	for range journal.MostTries {
+		if upTo, err = s.Refresh(ctx, upTo); err != nil {
+			return outcome.Outcome{}, err
+		}
+		if req, out, err = s.compressOnce(ctx, upTo); !errors.Is(err, ErrMoved) {
+			return out, err
+		}
+		before = together(before, out.Compress.LLM)
+		if err := s.journal.Restart(); err != nil {
+			return out, err
+		}
+	}
+	return out, fmt.Errorf("%s: session %q: %w", "compress", s.key.ID, ErrBusy)
+}
+
+func (s *Session) compressOnce(ctx context.Context, upTo *history.Mark) (
+	prepare.Request, outcome.Outcome, error) {
+	w, req, err := s.request(ctx, s.pendingTokens(0))
+	if err != nil {
+		return req, outcome.Outcome{}, err
+	}
+	req.UpTo = upTo
+	if err := s.journal.Flush(); err != nil {
+		return req, outcome.Outcome{}, err
+	}
+	out, err := w.Compress(ctx, req)
+	out.NotIsolated = notIsolated(req)
+	out.Warnings = append(out.Warnings, s.notInForce()...)
+	return req, out, s.settled(ctx, err)
+}
