@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"

@@ -13,8 +13,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
+
+var _ prepare.Strategy = (*plugins.Strategy)(nil)
 
 // PrepareOptions describe the request about to be sent. The zero value is a request of the history alone.
 type PrepareOptions struct {
@@ -96,19 +99,6 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	return s.unprepared(o), fmt.Errorf("%s: session %q: %w", "prepare", s.key.ID, ErrBusy)
 }
 
-// together adds up what was spent; nil is nothing.
-func together(a, b *outcome.Spent) *outcome.Spent {
-	if a == nil {
-		return b
-	}
-	if b != nil {
-		sum := *a
-		sum.Add(*b)
-		return &sum
-	}
-	return a
-}
-
 // prepareOnce is a turn on the session as this host knows it. The error is ErrMoved if another host has changed the
 // session meanwhile and the turn must run again.
 func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Request, Prepared, error) {
@@ -130,6 +120,67 @@ func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Re
 	ready := s.prepared(view, out, o)
 	// What the turn learned, and what is about to be sent, is in the store before the agent sends it.
 	return req, ready, s.settled(ctx, err)
+}
+
+// request resolves the settings and the strategy for one turn. pending is what the request to the model holds besides
+// the history, in tokens.
+func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, prepare.Request, error) {
+	if s.done.Err() != nil {
+		return nil, prepare.Request{}, s.closedError("prepare")
+	}
+	if err := s.judgeAgain(ctx); err != nil {
+		return nil, prepare.Request{}, err
+	}
+	// One consistent set: a setting that changes during the turn applies from the next one. Starting a plugin takes
+	// seconds, so the lock must not be held below.
+	s.mu.Lock()
+	c, taxonomy, w, active := s.config, s.taxonomy, s.pipeline, s.todos
+	version := w.SettingsVersion()
+	s.mu.Unlock()
+	set := c.Settings()
+	strategy, err := s.host.plugins.Strategy(ctx, set.Compression.Strategy)
+	if err != nil {
+		return nil, prepare.Request{}, err
+	}
+	own, err := strategy.Config(c.Strategy)
+	if err != nil {
+		return nil, prepare.Request{}, err
+	}
+	// A missing key must not stop strategies that call no model.
+	var model *prepare.LLM
+	if strategy.Info().RequiresLLM {
+		if model, err = s.host.model(c, s.key.Owner); err != nil {
+			return nil, prepare.Request{}, err
+		}
+	}
+	prices, err := s.host.prices.choose(set)
+	if err != nil {
+		return nil, prepare.Request{}, err
+	}
+	rules, err := s.host.rulesOf(set)
+	if err != nil {
+		return nil, prepare.Request{}, err
+	}
+	d, compress := set.Compression.Density, set.CompressSettings()
+	compress.Todos, compress.TranscriptPath = active, s.TranscriptPath()
+	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Pending: pending,
+		Compressing: s.journal.Lease,
+		Apply: func(plan *history.Plan, step string) error {
+			return s.journal.Rewrite(plan, step, strategy.Name())
+		},
+		Settings: prepare.Settings{
+			CallSettings:     sdk.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
+			OptimizeParams:   sdk.OptimizeParams{Density: d.DensityConfig},
+			CompressSettings: compress,
+			Threshold:        set.Compression.Threshold, Tools: taxonomy,
+			Keep: rules, KeepShare: set.Compression.KeepShare,
+			LLM: model, Prompt: prompt(set, strategy.Name(), model),
+			Cooldown: cooldown,
+			Cadence:  cadence(d.Cadence, prices), OptimizeThreshold: d.OptimizeThreshold, MinSavings: d.MinSavings,
+			Prices:    prices,
+			Ladder:    set.Compression.HardLimit != "error",
+			KeepHuman: set.Compression.HardLimit == "make-room-keep-human",
+		}}, nil
 }
 
 // settled settles a turn that ended with err, and returns the turn's error. A store that has just failed the turn is
@@ -236,4 +287,17 @@ func (s *Session) compressOnce(ctx context.Context, upTo *history.Mark) (
 	out.NotIsolated = notIsolated(req)
 	out.Warnings = append(out.Warnings, s.notInForce()...)
 	return req, out, s.settled(ctx, err)
+}
+
+// together adds up what was spent; nil is nothing.
+func together(a, b *outcome.Spent) *outcome.Spent {
+	if a == nil {
+		return b
+	}
+	if b != nil {
+		sum := *a
+		sum.Add(*b)
+		return &sum
+	}
+	return a
 }
