@@ -188,7 +188,7 @@ func doors(t *testing.T) []door {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			return s.Set(key, value)
+			return s.Set(t.Context(), key, value)
 		}, named(of.column)})
 	}
 	return all

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -17,7 +17,7 @@ type offer struct {
 	mark   int // an id in the place of a result
 }
 
-func newOffer(ctx context.Context, h *engine.Host) (o offer, err error) {
+func newOffer(ctx context.Context, h *window.Host) (o offer, err error) {
 	if !h.Config().Settings().Proxy.Recall {
 		return o, nil
 	}
