@@ -69,7 +69,7 @@ func (r *Rules) add(p string) error {
 	case kind != kindText && len(wildcards().FindAllStringIndex(rest, -1)) > mostWildcards:
 		return fmt.Errorf("has more than %d wildcards", mostWildcards)
 	case strings.TrimSpace(rest) == "":
-		return errors.New("is empty: name a path, tool:NAME or text:WORDS")
+		return errors.New("is empty")
 	}
 	switch kind {
 	case kindPath:

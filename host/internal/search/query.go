@@ -57,6 +57,8 @@ type phrase struct {
 // Parse reads a query. The error wraps [ErrQuery].
 func (q Query) Parse() (p Parsed, err error) {
 	switch {
+	case strings.TrimSpace(q.Words) == "":
+		return p, fmt.Errorf("an empty query %w: give words, names or paths", ErrQuery)
 	case len(q.Words) > MaxQuery:
 		return p, fmt.Errorf("words of %d bytes %w: give at most %d, those that tell the passage from others", len(q.Words),
 			ErrQuery, MaxQuery)
@@ -91,7 +93,7 @@ func (q Query) Parse() (p Parsed, err error) {
 		p.phrases = append(p.phrases, f)
 	}
 	if len(p.Terms)+len(p.phrases) == 0 {
-		return p, fmt.Errorf("%q %w: it has no letter and no digit; put what must occur exactly in quotes", q.Words,
+		return p, fmt.Errorf("%q %w: it has no letter and no digit; put what must occur exactly between two \"", q.Words,
 			ErrQuery)
 	}
 	return p, nil
