@@ -94,7 +94,7 @@ func TestEveryPluginStateIsDocumented(t *testing.T) {
 }
 
 func TestEveryKindOfErrorIsDocumented(t *testing.T) {
-	documented(t, "docs/api.md", "host/errors.go", regexp.MustCompile(`Kind[A-Z]\w+ +Kind += +"([a-z]+)"`), 10)
+	documented(t, "docs/api.md", "internal/failure", regexp.MustCompile(`[A-Z]\w+ +Kind += +"([a-z]+)"`), 10)
 }
 
 func TestEveryFieldOfAnOutcomeIsDocumented(t *testing.T) {
