@@ -82,8 +82,8 @@ test("compressing, and why", async () => {
   const ready = await session.prepare();
   assert.ok(ready.history.length < 20);
   assert.equal(ready.outcome.compress.kind, "applied");
-  const [change] = await session.explain();
-  assert.deepEqual([change.entry, change.kind], ["e1", "removed"]);
+  const [kept, change] = await session.explain();
+  assert.deepEqual([kept.entry, kept.kind, change.entry, change.kind], ["e20", "kept", "e1", "removed"]);
   assert.ok((await session.compress()).compress);
 });
 
