@@ -103,7 +103,7 @@ func ExampleSession_Recorded() {
 		fmt.Println(err)
 		return
 	}
-	first := outcome.Changes[0]
+	first := outcome.Changes[1] // behind the newest message, which is kept
 	entries, err := s.Recorded(ctx, first.EntryID)
 	fmt.Println(first.EntryID, first.Kind, len(entries), err)
 	// Output: e1 removed 1 <nil>
