@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,12 +23,20 @@ type boundHost struct {
 	history *history
 }
 
+// over returns an error if the call has ended.
+func (h *boundHost) over() error {
+	if h.call.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: the Compress call that this Host belongs to is over", sdk.ErrNotGranted)
+}
+
 // begin waits for the connection to the host. The returned context ends with ctx or with the call, whichever is first;
 // call the returned function when the request is done.
 func (h *boundHost) begin(ctx context.Context) (threshv1.HostServiceClient, context.Context, context.CancelFunc,
 	error) {
-	if h.call.Err() != nil {
-		return nil, nil, nil, fmt.Errorf("%w: the Compress call that this Host belongs to is over", sdk.ErrNotGranted)
+	if err := h.over(); err != nil {
+		return nil, nil, nil, err
 	}
 	select {
 	case <-h.conn.ready:
@@ -46,14 +55,6 @@ func (h *boundHost) begin(ctx context.Context) (threshv1.HostServiceClient, cont
 
 // EstimateTokens asks the host only about changed and new entries. The others came with their counts.
 func (h *boundHost) EstimateTokens(ctx context.Context, entries []sdk.Content) ([]int, error) {
-	if len(entries) == 0 {
-		return nil, nil
-	}
-	client, ctx, done, err := h.begin(ctx)
-	if err != nil {
-		return nil, hostError("EstimateTokens", err)
-	}
-	defer done()
 	counts := make([]int, len(entries))
 	var fresh []sdk.Content
 	var places []int
@@ -66,8 +67,13 @@ func (h *boundHost) EstimateTokens(ctx context.Context, entries []sdk.Content) (
 		fresh, places = append(fresh, e), append(places, i)
 	}
 	if len(fresh) == 0 {
-		return counts, nil
+		return counts, hostError("EstimateTokens", cmp.Or(h.over(), ctx.Err()))
 	}
+	client, ctx, done, err := h.begin(ctx)
+	if err != nil {
+		return nil, hostError("EstimateTokens", err)
+	}
+	defer done()
 	counted, err := wire.EstimateTokens(ctx, client, h.id, fresh)
 	if err != nil {
 		return nil, hostError("EstimateTokens", err)

@@ -14,7 +14,7 @@
 //	idle.go       a Keeper releases sessions that are not in use from memory; they wake when they are used
 //	reader.go     the records of a session, decoded: [Read], [Check]
 //	events.go     what became of entries; find.go, originals.go: entries as they were added
-//	search.go     passages of what was recorded; index.go: their index
+//	search.go     passages of what was recorded; index.go: their index; past.go: passages of a recording
 //
 // The records themselves are in package sessionlog below.
 package journal

@@ -119,7 +119,8 @@ func Open(o Options) (*Host, error) {
 	h = &Host{log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
 		models: models{log: logger, env: c.LookupEnv}, granted: o.Granted, spend: o.Spend, store: kept,
 		closeStore: closeStore}
-	h.keeper = journal.NewKeeper(kept, rand.Text(), func() int64 { return int64(h.Config().Settings().Sessions.MaxMemory) })
+	h.keeper = journal.NewKeeper(kept, rand.Text(),
+		func() int64 { return int64(h.Config().Settings().Sessions.MaxMemory) })
 	h.config.Store(c)
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
