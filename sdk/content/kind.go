@@ -15,8 +15,6 @@ type Kind struct {
 	Type string
 	// Number stands for the kind in thresh.v1.Block of the plugin protocol and in stored sessions. It never changes.
 	Number int
-	// Speaker is who alone has such blocks; "" if everyone does.
-	Speaker Speaker
 	// Fields are all fields but Extra. In the plugin protocol a field's number is its position here, from 1. They must
 	// not be changed.
 	Fields []KindField
@@ -40,60 +38,46 @@ type traits uint8
 const (
 	raw      traits = 1 << iota // JSON
 	optional                    // left out of the native form if it is empty; otherwise the block is malformed without it
-	needed                      // not empty in a proper entry
 	read                        // by models
-	lines                       // an edit may take lines out
 	failure                     // a value that is not a string may mean failure too
 )
 
 // JSON reports whether the field holds raw JSON. Other fields hold text.
 func (f KindField) JSON() bool { return f.traits&raw != 0 }
 
-// Needed reports whether the field must not be empty.
-func (f KindField) Needed() bool { return f.traits&needed != 0 }
-
 // Read reports whether models read the field, so its tokens count.
 func (f KindField) Read() bool { return f.traits&read != 0 }
-
-// Lines reports whether a strategy may take lines out of the field.
-func (f KindField) Lines() bool { return f.traits&lines != 0 }
 
 // kinds have the row of each kind in the place of its number. A kind is its type, its row, and its case in apart.
 var kinds = [...]Kind{
 	{}, // of what is no block
-	{Type: KindText, Fields: []KindField{{"text", 2, read | lines}},
+	{Type: KindText, Number: 1, Fields: []KindField{{"text", 2, read}},
 		block: func(p Parts) Block { return Text{p.Values[0], p.Extra} },
 		says:  words},
-	{Type: KindToolCall, Speaker: AI,
-		Fields: []KindField{{"id", 3, needed}, {"name", 4, needed | read}, {"parameters", 2, raw | read}},
+	{Type: KindToolCall, Number: 2,
+		Fields: []KindField{{"id", 3, 0}, {"name", 4, read}, {"parameters", 2, raw | read}},
 		block:  func(p Parts) Block { return ToolCall{p.Values[0], p.Values[1], p.JSON(2), p.Extra} },
 		says:   func(p Parts) bool { return p.Values[1] != "" }}, // without it, its response would be an orphan
-	{Type: KindToolResponse, Speaker: Tool,
-		Fields: []KindField{{"callId", 3, needed}, {"toolName", 4, 0}, {"result", 2, raw | read | lines},
-			{"error", 5, optional | read | lines | failure}},
+	{Type: KindToolResponse, Number: 3,
+		Fields: []KindField{{"callId", 3, 0}, {"toolName", 4, 0}, {"result", 2, raw | read},
+			{"error", 5, optional | read | failure}},
 		block: func(p Parts) Block { return ToolResponse{p.Values[0], p.Values[1], p.JSON(2), p.Values[3], p.Extra} },
 		says:  func(p Parts) bool { return p.Values[0] != "" }},
-	{Type: KindMedia, Fields: []KindField{{"mimeType", 3, 0}, {"data", 2, 0}, {"encoding", 5, 0},
+	{Type: KindMedia, Number: 4, Fields: []KindField{{"mimeType", 3, 0}, {"data", 2, 0}, {"encoding", 5, 0},
 		{"caption", 6, optional | read}, {"filename", 4, optional}},
 		block: func(p Parts) Block {
 			return Media{p.Values[0], p.Values[1], p.Values[2], p.Values[3], p.Values[4], p.Extra}
 		},
 		says: func(p Parts) bool { return p.Values[1] != "" }},
-	{Type: KindThinking, Fields: []KindField{{"thought", 2, read | lines}, {"signature", 3, optional}},
+	{Type: KindThinking, Number: 5, Fields: []KindField{{"thought", 2, read}, {"signature", 3, optional}},
 		block: func(p Parts) Block { return Thinking{p.Values[0], p.Values[1], p.Extra} },
 		says:  func(p Parts) bool { return p.Values[0] != "" || p.Extra.Has("encryptedContent") }},
-	{Type: KindCode, Fields: []KindField{{"code", 2, read | lines}, {"language", 3, optional}},
+	{Type: KindCode, Number: 6, Fields: []KindField{{"code", 2, read}, {"language", 3, optional}},
 		block: func(p Parts) Block { return Code{p.Values[0], p.Values[1], p.Extra} },
 		says:  words},
-	{Fields: []KindField{{"", 2, raw | read}},
+	{Number: 7, Fields: []KindField{{"", 2, raw | read}},
 		block: func(p Parts) Block { return Opaque{p.JSON(0)} },
 		says:  func(p Parts) bool { return !rawjson.IsNull(p.JSON(0)) }},
-}
-
-func init() {
-	for i := range kinds {
-		kinds[i].Number = i
-	}
 }
 
 func words(p Parts) bool { return strings.TrimSpace(p.Values[0]) != "" }
