@@ -192,18 +192,19 @@ func (s *Server) open(
 		stored, whole, err := s.stored(ctx, o, req)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
-			err := s.fork(ctx, x, b, req, chain, from, o)
-			if errors.Is(err, window.ErrSessionExists) {
-				continue // another request was faster
+			err = s.fork(ctx, x, b, req, chain, from, o)
+		case err == nil && whole:
+			err = b.begin(ctx, s, o, req, chain, stored)
+		case err == nil:
+			if stored.items > from.items {
+				from = stored
 			}
-			return err
-		case err != nil:
-			return err
-		case whole:
-			return b.begin(ctx, s, o, req, chain, stored)
-		case stored.items > from.items:
-			from = stored
+			continue
 		}
+		if !errors.Is(err, window.ErrSessionExists) {
+			return err
+		}
+		// Another request was faster.
 	}
 	o.ID = "" // the host makes one that nothing derives from the conversation
 	return s.fork(ctx, x, b, req, chain, from, o)
