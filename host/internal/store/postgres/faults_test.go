@@ -43,8 +43,18 @@ func testCutConnections(t *testing.T, c *cluster.Cluster) {
 	p := startProxy(t, c.Socket())
 	url := strings.Replace(c.Database(), filepath.Dir(c.Socket()), p.dir, 1)
 	a, b := open(t, url), open(t, url)
-	ctx := during(t)
-	cuts := repeat(ctx, func() { pause(ctx, 200*time.Millisecond); p.cut() })
+	ctx, stop := context.WithCancel(t.Context())
+	cuts := make(chan int, 1)
+	go func() {
+		defer stop()
+		n := 0
+		for began := time.Now(); ctx.Err() == nil && (n < 5 || time.Since(began) < faultsFor()); n++ {
+			p.pass(ctx, 300) // on a slow machine, it takes more than a moment to connect again
+			pause(ctx, 200*time.Millisecond)
+			p.cut()
+		}
+		cuts <- n
+	}()
 	storetest.Linearizable(ctx, t, false, a, b)
 	t.Logf("%d times all connections were cut", <-cuts)
 }
@@ -306,19 +316,35 @@ type proxy struct {
 	mu      sync.Mutex
 	active  map[net.Conn]bool
 	stalled sync.RWMutex // held for writing as long as nothing is passed on
+	passed  chan struct{}
 }
 
 // passing is the end of a connection that gets no bytes while its proxy is stalled.
 type passing struct {
 	net.Conn
-	stalled *sync.RWMutex
+	*proxy
 }
 
 // Write implements [io.Writer].
 func (p passing) Write(b []byte) (int, error) {
 	p.stalled.RLock()
 	defer p.stalled.RUnlock()
+	select {
+	case p.passed <- struct{}{}:
+	default: // nobody waits
+	}
 	return p.Conn.Write(b)
+}
+
+// pass waits until so many pieces were passed on.
+func (p *proxy) pass(ctx context.Context, pieces int) {
+	for range pieces {
+		select {
+		case <-p.passed:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func startProxy(t *testing.T, socket string) *proxy {
@@ -331,7 +357,7 @@ func startProxy(t *testing.T, socket string) *proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{dir: dir, active: map[net.Conn]bool{}}
+	p := &proxy{dir: dir, active: map[net.Conn]bool{}, passed: make(chan struct{})}
 	t.Cleanup(func() { listener.Close(); p.cut(); os.RemoveAll(dir) })
 	go func() {
 		for {
@@ -349,7 +375,7 @@ func startProxy(t *testing.T, socket string) *proxy {
 			p.mu.Unlock()
 			for _, pair := range [][2]net.Conn{{in, out}, {out, in}} {
 				go func() {
-					_, _ = io.Copy(passing{pair[0], &p.stalled}, pair[1])
+					_, _ = io.Copy(passing{pair[0], p}, pair[1])
 					in.Close()
 					out.Close()
 				}()
