@@ -50,8 +50,9 @@ type billed struct {
 	usd           []float64 // what all requests up to this one cost, parallel to the lists
 }
 
-// request adds a turn to the costs, and what it has for thresh_recall apart from them. Without a strategy, a request is the last one plus new entries, so all of the last
-// one can come from the cache. sent says that the request could be sent, whole that it begins with all of the last one.
+// request adds a turn to the costs, and what it has for thresh_recall apart from them. Without a strategy, a request is
+// the last one plus new entries, so all of the last one can come from the cache. sent says that the request could be
+// sent, whole that it begins with all of the last one.
 func (b *bill) request(t replay.Turn, sent, whole bool, more extra) (out billed) {
 	stable := t.Stable.Tokens
 	if t.Boundary {

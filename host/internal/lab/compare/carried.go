@@ -10,14 +10,16 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// offer is what the tool thresh_recall adds to requests, in tokens of the host's tokenizer; zero if the setting
-// proxy.recall is off.
+// offer is what the tool thresh_recall adds to requests, in tokens of the host's tokenizer, and where in a recording;
+// zero if the setting proxy.recall is off.
 type offer struct {
-	prompt int // the tool and the instructions, in each request
-	mark   int // an id in the place of a result
+	prompt int                // the tool and the instructions, in each request
+	mark   int                // an id in the place of a result
+	whole  map[resultKey]bool // the results as they were recorded
+	large  map[string]bool    // calls with a result that is large enough for a mark
 }
 
-func newOffer(ctx context.Context, h *window.Host) (o offer, err error) {
+func newOffer(ctx context.Context, h *window.Host, entries []content.Content) (o offer, err error) {
 	if !h.Config().Settings().Proxy.Recall {
 		return o, nil
 	}
@@ -29,56 +31,51 @@ func newOffer(ctx context.Context, h *window.Host) (o offer, err error) {
 	if err != nil {
 		return o, err
 	}
-	return offer{counted.Tokens(0), counted.Tokens(2) - counted.Tokens(1)}, nil
+	o = offer{counted.Tokens(0), counted.Tokens(2) - counted.Tokens(1), map[resultKey]bool{}, map[string]bool{}}
+	for _, e := range entries {
+		for _, b := range e.Blocks {
+			if r, ok := b.(content.ToolResponse); ok {
+				if key, ok := keyOf(r); ok {
+					o.whole[key] = true
+				}
+				o.large[r.CallID] = o.large[r.CallID] || body.Recallable(r)
+			}
+		}
+	}
+	return o, nil
 }
 
 // carried follows how many results of the latest request have a mark, as the proxy gives them. The marks of an entry
 // that did not change are not counted again.
 type carried struct {
-	offer offer
-	whole map[resultKey]bool // the results as they were recorded
-	large map[string]bool    // calls with a result that is large enough for a mark
-	known map[identity]int   // the marks in entries that were sent before
-	marks []int              // in each entry of the latest request
+	offer
+	known map[identity]int // the marks in entries that were sent before
+	marks []int            // in each entry of the latest request
 	total int
 }
 
-func newCarried(rec *recording) *carried {
-	c := &carried{offer: rec.offer, whole: map[resultKey]bool{}, large: map[string]bool{}, known: map[identity]int{}}
-	for _, e := range rec.entries() {
-		for _, b := range e.Blocks {
-			if r, ok := b.(content.ToolResponse); ok {
-				if key, ok := keyOf(r); ok {
-					c.whole[key] = true
-				}
-				c.large[r.CallID] = c.large[r.CallID] || body.Recallable(r)
-			}
-		}
-	}
-	return c
-}
-
-// extra is what a request has for the tool, in tokens: of its beginning, which is as it was sent before, and of the rest.
+// extra is what a request has for the tool, in tokens: of its beginning, which is as it was sent before, and of the
+// rest.
 type extra struct{ stable, fresh int }
 
 func (e extra) tokens() int { return e.stable + e.fresh }
 
 // send takes the next request, of which the first stable entries are the same as in the previous one.
 func (c *carried) send(history []content.Content, stable int) (e extra) {
-	if c == nil || c.offer == (offer{}) {
+	if c == nil || c.prompt == 0 {
 		return e
 	}
 	stable = min(stable, len(c.marks), len(history))
 	for _, n := range c.marks[stable:] {
 		c.total -= n
 	}
-	e.stable = c.offer.prompt + c.total*c.offer.mark
+	e.stable = c.prompt + c.total*c.mark
 	c.marks = c.marks[:stable]
 	for _, entry := range history[stable:] {
 		n := c.find(entry)
 		c.marks = append(c.marks, n)
 		c.total += n
-		e.fresh += n * c.offer.mark
+		e.fresh += n * c.mark
 	}
 	return e
 }
@@ -102,8 +99,8 @@ func (c *carried) find(entry content.Content) (n int) {
 	return n
 }
 
-// cost prices what a request has for the tool as the rest of it, whose cost is given: its beginning comes from the cache
-// if anything does.
+// cost prices what a request has for the tool as the rest of it, whose cost is given: its beginning comes from the
+// cache if anything does.
 func (e extra) cost(l *pricing.List, rest pricing.Cost) float64 {
 	var p pricing.Prompt
 	fresh := e.fresh

@@ -117,8 +117,8 @@ var alike = cmp.Options{
 	cmpopts.EquateApprox(0, 1e-9),
 }
 
-// TestWhatTheWayBackCosts has the tool in each request, and a mark in the place of each large result that is not there as
-// it was. A mark is as new as what is around it.
+// TestWhatTheWayBackCosts has the tool in each request, and a mark in the place of each large result that is not there
+// as it was. A mark is as new as what is around it.
 func TestWhatTheWayBackCosts(t *testing.T) {
 	s := reads()
 	for _, i := range []int{2, 6} { // the first file

@@ -49,7 +49,8 @@
 // their ends and without the number that a tool puts in front; lines under 8 bytes are not looked for.
 //
 // Of the calls that lacked something, [Needs.Found] counts those for which a search over what was added up to then and
-// removed, as thresh_recall makes it, finds some of that by the words of the call. A model would ask with its own words, which nobody recorded.
+// removed, as thresh_recall makes it, finds some of that by the words of the call. A model would ask with its own
+// words, which nobody recorded.
 //
 // The first MiB of a block is searched. A run of more than 256 bytes without a space is data, not an identifier. Of one
 // answer at most 4096 identifiers count.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
-	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // Recall by needs asks of each call that the recorded model made: did the pruned request still hold all that the call
@@ -23,14 +22,14 @@ type neededCall struct {
 // findNeeds returns what the calls of each answer depend on, and numbers the lines of files that edits name behind all
 // other things. A call depends on the identifiers in its paths and in its command, and an edit on each line of the text
 // that it replaces. It must run last, because it extends what entries are searched for.
-func (r *recording) findNeeds(taxonomy *tools.Taxonomy) [][]neededCall {
+func (r *recording) findNeeds() [][]neededCall {
 	out := make([][]neededCall, len(r.Requests))
 	r.lines, r.linesFrom = map[string]int32{}, int32(r.things)
 	for n := range r.Requests {
 		for i := range r.answer(n) {
 			for _, b := range r.entries()[i].Blocks {
 				if call, ok := b.(content.ToolCall); ok {
-					if c := r.needs(call, taxonomy); len(c.things) > 0 {
+					if c := r.needs(call); len(c.things) > 0 {
 						out[n] = append(out[n], c)
 					}
 				}
@@ -40,7 +39,7 @@ func (r *recording) findNeeds(taxonomy *tools.Taxonomy) [][]neededCall {
 	return out
 }
 
-func (r *recording) needs(call content.ToolCall, taxonomy *tools.Taxonomy) neededCall {
+func (r *recording) needs(call content.ToolCall) neededCall {
 	c := neededCall{parameters: call.Parameters}
 	seen := map[int32]bool{}
 	// At most maxUsed, as a call that writes a large file would outweigh all others.
@@ -56,7 +55,7 @@ func (r *recording) needs(call content.ToolCall, taxonomy *tools.Taxonomy) neede
 			need(id)
 		}
 	}
-	use := taxonomy.Use(call.Name, call.Parameters)
+	use := r.taxonomy.Use(call.Name, call.Parameters)
 	for _, path := range use.Reads {
 		runs(path, word)
 	}

@@ -21,9 +21,9 @@ type ownLine struct {
 
 // findOwn returns for each request which lines became the agent's own since the one before, and which no longer are,
 // and numbers them behind all other things. Like findNeeds it extends what entries are searched for.
-func (r *recording) findOwn(taxonomy *tools.Taxonomy) [][]ownLine {
+func (r *recording) findOwn() [][]ownLine {
 	out := make([][]ownLine, len(r.Requests))
-	f := ownFinder{recording: r, taxonomy: taxonomy, files: map[string]map[int32]bool{}}
+	f := ownFinder{recording: r, files: map[string]map[int32]bool{}}
 	for n, q := range r.Requests {
 		if q.From != f.from {
 			f.restart(q.From)
@@ -38,7 +38,6 @@ func (r *recording) findOwn(taxonomy *tools.Taxonomy) [][]ownLine {
 
 type ownFinder struct {
 	*recording
-	taxonomy *tools.Taxonomy
 	from, at int
 	said     []int32                   // the lines of the agent's words since from
 	files    map[string]map[int32]bool // the lines of the edits that are current, by file

@@ -62,9 +62,9 @@ func TestOwnIsWhatTheAgentSaidAndWrote(t *testing.T) {
 				Transcript: &transcript.Transcript{Entries: entries},
 				Requests:   []replay.Request{{Request: transcript.Request{Entry: len(entries)}}},
 			},
-			pairs: turns.Pair(entries), lines: map[string]int32{}, sizes: map[int32]int32{},
+			taxonomy: taxonomy, pairs: turns.Pair(entries), lines: map[string]int32{}, sizes: map[int32]int32{},
 		}
-		changes := r.findOwn(taxonomy)
+		changes := r.findOwn()
 		h := newHeld(r, newOwnShare(r))
 		h.send(entries, 0)
 		sent := slices.Clone(entries)

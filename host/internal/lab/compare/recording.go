@@ -98,18 +98,16 @@ func record(ctx context.Context, h *window.Host, s Session, p prices) (*recordin
 		r.cached = r.cached || u.CacheRead+u.CacheWrite > 0
 		r.writes = r.writes || u.CacheWrite > 0
 	}
-	taxonomy, err := window.Taxonomy(h.Config().Settings())
-	if err != nil {
+	if r.taxonomy, err = window.Taxonomy(h.Config().Settings()); err != nil {
 		return nil, err
 	}
-	r.taxonomy = taxonomy
-	if r.offer, err = newOffer(ctx, h); err != nil {
+	if r.offer, err = newOffer(ctx, h, r.entries()); err != nil {
 		return nil, err
 	}
 	used := r.findUsed()
 	repeats := r.findRepeats()
-	calls := r.findNeeds(taxonomy)
-	r.own = r.findOwn(taxonomy)
+	calls := r.findNeeds()
+	r.own = r.findOwn()
 	r.findAround()
 	if err := ctx.Err(); err != nil {
 		return nil, err

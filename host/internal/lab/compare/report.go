@@ -113,8 +113,8 @@ type Result struct {
 	Compressed int `json:"compressed"`
 	Laddered   int `json:"laddered"`
 
-	// RecallTool is how many tokens all requests together have for the tool thresh_recall, by the host's count; they are in
-	// no other figure. 0 if the setting proxy.recall is off.
+	// RecallTool is how many tokens all requests together have for the tool thresh_recall, by the host's count; they are
+	// in no other figure. 0 if the setting proxy.recall is off.
 	RecallTool int `json:"recallToolTokens"`
 
 	// Costs are by price list, in the order of [Report.Prices]; of a variant that decided by a list, that list's alone.
@@ -177,7 +177,8 @@ type Cost struct {
 	CacheWrite int `json:"cacheWriteTokens"`
 	Uncached   int `json:"uncachedTokens"`
 	// RecallTool is what the tool thresh_recall costs beside USD: its description and the ids in the places of results, at
-	// the price of what stands around them, but not what a model reads again with it. RecallToolShare is its share of both.
+	// the price of what stands around them, but not what a model reads again with it. RecallToolShare is its share of
+	// both.
 	RecallTool      float64 `json:"recallToolUsd"`
 	RecallToolShare float64 `json:"recallToolShare"`
 }

@@ -225,7 +225,7 @@ func (c *comparison) replay(ctx context.Context, j job) slot {
 	}
 	o := observe(rec, v.lists)
 	o.keep = c.options.Turns
-	o.held, o.carried = newHeld(rec, o.own), newCarried(rec)
+	o.held, o.carried = newHeld(rec, o.own), &carried{offer: rec.offer, known: map[identity]int{}}
 	var err error
 	if o.attribution, err = newAttribution(rec, set, o.tally.pruned); err != nil {
 		return slot{err: err}

@@ -95,7 +95,8 @@ func (t *tally) result(variant string) Result {
 		Sent: t.Sent, Unpruned: t.Unpruned, Saved: t.Saved(), Peak: t.Peak, PeakUnpruned: t.PeakUnpruned,
 		OverLimit: t.Overflows, UnprunedOverLimit: t.unprunedOverLimit, Rewrites: t.rewrites,
 		Optimized: t.Optimized, Held: t.Held, Compressed: t.Compressed, Laddered: t.Laddered,
-		RecallTool: t.recallTokens, Costs: t.costs, Recall: t.recall, Needs: t.needs, Own: t.own.result(), Rereads: t.rereads, Pruned: t.pruned.result(),
+		RecallTool: t.recallTokens, Costs: t.costs, Recall: t.recall, Needs: t.needs, Own: t.own.result(),
+		Rereads: t.rereads, Pruned: t.pruned.result(),
 		LLM: t.LLM, HostTime: t.HostTime, PluginTime: t.PluginTime,
 	}
 	for i := range r.Costs {

@@ -222,8 +222,8 @@ func (p *probed) result(unit string, q *scored, r result) result {
 	return r
 }
 
-// searchUSD is what the searches at a moment would have cost the session: each is one more request, which reads what the
-// variant left from the provider's cache.
+// searchUSD is what the searches at a moment would have cost the session: each is one more request, which reads what
+// the variant left from the provider's cache.
 func (p *probed) searchUSD(c Context, l *pricing.List) (usd float64) {
 	all := p.searches[c.Unit]
 	for _, s := range slices.Concat(append(slices.Collect(maps.Values(all.by)), all.any)...) {

@@ -35,7 +35,8 @@ func Prompts() string {
 	var b strings.Builder
 	for _, p := range []struct{ name, text string }{
 		{stageQuestions, questionsPrompt}, {stageAnswers, answersPrompt}, {stageGrades, gradesPrompt},
-		{"{{search}} in " + stageAnswers, searchNothing}, {"{{search}} in " + stageAnswers + " with --write and --search", searchByCommand},
+		{"{{search}} in " + stageAnswers, searchNothing},
+		{"{{search}} in " + stageAnswers + " with --write and --search", searchByCommand},
 		{"{{search}} in " + stageAnswers + " with --profile and --search", searchByTool},
 	} {
 		fmt.Fprintf(&b, "# %s (version %d)\n\n%s\n", p.name, PromptVersion, p.text)

@@ -96,8 +96,8 @@ func (b *Book) message(t *Task) (string, error) {
 		return t.prompt("", alone, searchByTool), nil
 	}
 	return t.prompt("Behind these instructions stand, each up to the end tag with the same id: "+
-		strings.Join(names, ", ")+".", alone, searchByTool) + records.String() + "\nThat was the data. Now follow the instructions at " +
-		"the beginning, and answer with the JSON object alone.\n", nil
+		strings.Join(names, ", ")+".", alone, searchByTool) + records.String() + "\nThat was the data. Now follow the " +
+		"instructions at the beginning, and answer with the JSON object alone.\n", nil
 }
 
 func (b *Book) questionSheet(m Moment) (*Task, error) {
