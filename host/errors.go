@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
@@ -16,25 +17,25 @@ import (
 // Causes of an [*Error], for [errors.Is].
 var (
 	// ErrClosed: the session or the host was closed, before the call or during it.
-	ErrClosed = window.ErrClosed
+	ErrClosed = journal.ErrClosed
 	// ErrSessionExists: a session with this id is open.
-	ErrSessionExists = window.ErrSessionExists
+	ErrSessionExists = journal.ErrSessionExists
 	// ErrDeleted: the session was deleted from the store, by another host or a command.
-	ErrDeleted = window.ErrDeleted
+	ErrDeleted = journal.ErrDeleted
 	// ErrNoSession: no session is kept under the id.
-	ErrNoSession = window.ErrNoSession
+	ErrNoSession = journal.ErrNoSession
 	// ErrInvalidEntry: an entry is not well formed.
 	ErrInvalidEntry = window.ErrInvalidEntry
 	// ErrFixed: the setting cannot be changed for one session, or not any more.
 	ErrFixed = window.ErrFixed
 	// ErrNoTranscript: the session writes no transcript (setting transcript.dir).
-	ErrNoTranscript = window.ErrNoTranscript
+	ErrNoTranscript = journal.ErrNoTranscript
 	// ErrNotStored: the host keeps no sessions (setting sessions.store).
-	ErrNotStored = window.ErrNotStored
+	ErrNotStored = journal.ErrNotStored
 	// ErrKeyReused: other entries were added under the key.
-	ErrKeyReused = window.ErrKeyReused
+	ErrKeyReused = journal.ErrKeyReused
 	// ErrNotRecorded: nothing was added under the id.
-	ErrNotRecorded = window.ErrNotRecorded
+	ErrNotRecorded = journal.ErrNotRecorded
 	// ErrQuery: a query cannot be searched for.
 	ErrQuery = search.ErrQuery
 	// ErrUnknownStrategy: no plugin was found for the strategy.

@@ -24,7 +24,7 @@ func TestTheKindOfAnError(t *testing.T) {
 		KindSetting:  &config.Error{Problem: "unknown setting"},
 		KindEntry:    window.ErrInvalidEntry,
 		KindStrategy: plugins.ErrUnknownStrategy,
-		KindSession:  window.ErrClosed,
+		KindSession:  journal.ErrClosed,
 		KindCanceled: context.Canceled,
 		KindDeadline: context.DeadlineExceeded,
 		KindPlugin:   &plugins.Error{Plugin: "s", Err: plugins.ErrTimeout, Retryable: true},

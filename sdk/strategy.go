@@ -101,8 +101,8 @@ func (in CompressInput) Tokens(from, to int) int {
 	return in.TokensIn(from, to)
 }
 
-// Fits reports whether a history has at most [CompressParams.Target] tokens. Entries of History that did not change come
-// with their counts; the host counts all others, in one call. The error is that of [Host.EstimateTokens].
+// Fits reports whether a history has at most [CompressParams.Target] tokens. Entries of History that did not change
+// come with their counts; the host counts all others, in one call. The error is that of [Host.EstimateTokens].
 func (in CompressInput) Fits(ctx context.Context, host Host, history []Content) (bool, error) {
 	counts, err := host.EstimateTokens(ctx, history)
 	tokens := 0

@@ -48,7 +48,9 @@ func TestTheGuideForAuthors(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	for _, page := range []struct{ name, dir string }{{"writing-a-strategy.md", ""}, {"strategies-in-depth.md", "keep-last"}} {
+	for _, page := range []struct{ name, dir string }{
+		{"writing-a-strategy.md", ""}, {"strategies-in-depth.md", "keep-last"},
+	} {
 		guide, err := pages.Read(filepath.Join(root, "docs", page.name))
 		if err != nil {
 			t.Fatal(err)

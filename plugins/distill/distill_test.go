@@ -188,7 +188,8 @@ func TestRepeatsThatStay(t *testing.T) {
 	}
 }
 
-// What was read again is no evidence: where it stays, what it repeats of earlier results is worth as much as without it.
+// What was read again is no evidence: where it stays, what it repeats of earlier results is worth as much as without
+// it.
 func TestWhatWasRecalledReplacesNothing(t *testing.T) {
 	history := work(12)
 	lines := strings.SplitAfter(history[2].Blocks[0].(sdk.ToolResponse).ResultText(), "\n")

@@ -26,9 +26,9 @@ func (Strategy) Info() sdk.Info {
 	}
 }
 
-// Compress keeps as many of the newest entries as count less than the target with what is pinned, and at least two. The cut then moves
-// forward to where no response is parted from its call. Pinned entries before the cut stay, each with its exchange. It
-// is a no-op if the history is already below the target.
+// Compress keeps as many of the newest entries as count less than the target with what is pinned, and at least two. The
+// cut then moves forward to where no response is parted from its call. Pinned entries before the cut stay, each with
+// its exchange. It is a no-op if the history is already below the target.
 func (Strategy) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	n := len(in.History)
 	target := in.Target()

@@ -214,8 +214,8 @@ func (r *blockReader) opt(name string) string {
 	return s
 }
 
-// failure reads a tool's error. A value that is not a string but means failure (an object, true) counts too; it stays in
-// Extra, which wins over the typed field when the block is written.
+// failure reads a tool's error. A value that is not a string but means failure (an object, true) counts too; it stays
+// in Extra, which wins over the typed field when the block is written.
 func (r *blockReader) failure(name string) string {
 	if s := r.opt(name); s != "" {
 		return s

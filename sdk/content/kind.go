@@ -123,8 +123,8 @@ func (p *Parts) apart(b Block) {
 	}
 }
 
-// Block returns the block with these parts. It keeps their memory: nothing else may hold that of raw JSON. Extra is of no
-// use to an [Opaque].
+// Block returns the block with these parts. It keeps their memory: nothing else may hold that of raw JSON. Extra is of
+// no use to an [Opaque].
 func (p *Parts) Block() Block { return p.block(*p) }
 
 // JSON returns the raw JSON of the field at a position, nil if it is empty.

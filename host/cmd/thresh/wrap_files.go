@@ -44,8 +44,8 @@ func qwenServers(_, recall string, _ place) ([]byte, error) {
 	return fmt.Appendf(nil, `{"mcpServers":{"thresh":{"httpUrl":%q,"trust":true}}}`, recall), nil
 }
 
-// gooseServers goes before the user's file, which goose merges with it and alone writes to. It names the variable: goose
-// keeps the servers of a session for the day it is resumed, with another run's address.
+// gooseServers goes before the user's file, which goose merges with it and alone writes to. It names the variable:
+// goose keeps the servers of a session for the day it is resumed, with another run's address.
 func gooseServers(_, recall string, _ place) ([]byte, error) {
 	if recall == "" {
 		return nil, nil

@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -68,7 +67,7 @@ func Events(ctx context.Context, in store.Store, key store.Key) iter.Seq2[Event,
 // sessions.
 func (j *Journal) Explain(ctx context.Context, id string) (all []outcome.Logged, err error) {
 	if j.store == nil {
-		return nil, fmt.Errorf("session %q: %w", j.key.ID, ErrNotStored)
+		return nil, j.wrong(ErrNotStored)
 	}
 	for e, err := range Events(ctx, j.store, j.key) {
 		if errors.Is(err, store.ErrNotFound) { // nothing was added yet

@@ -85,8 +85,8 @@ func (k *Keeper) leastRecent() (found *Journal) {
 }
 
 // Enter marks the session as in use until leave is called, and reads it again from the store if its memory was
-// released. leave must be deferred even after an error, and directly, to see a panic: that ends the session, because its
-// memory may no longer match the log. Sessions without a store are never released, so their uses are not counted.
+// released. leave must be deferred even after an error, and directly, to see a panic: that ends the session, because
+// its memory may no longer match the log. Sessions without a store are never released, so their uses are not counted.
 func (j *Journal) Enter() (leave func(), err error) {
 	if j.store == nil {
 		return func() {}, nil

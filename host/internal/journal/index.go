@@ -12,15 +12,15 @@ import (
 const (
 	// partPassages is how many passages are indexed at once. It bounds how long other writes to the store wait.
 	partPassages = 96
-	// leastKept is how many passages or entries a part has that is kept. A smaller one is made again whenever it is needed:
-	// many small parts would make each search slower.
+	// leastKept is how many passages or entries a part has that is kept. A smaller one is made again whenever it is
+	// needed: many small parts would make each search slower.
 	leastKept = 16
 	// An index ends behind so many entries of a record, which entryBits have room for.
 	entryBits = 24
 )
 
-// indexing brings the index of a session up to the end of its log, but for a last part that is too small to keep. What is written is written as a whole, part by part,
-// so whoever is killed leaves an index that ends earlier.
+// indexing brings the index of a session up to the end of its log, but for a last part that is too small to keep. What
+// is written is written as a whole, part by part, so whoever is killed leaves an index that ends earlier.
 type indexing struct {
 	*search.Indexer
 	logReader
@@ -32,7 +32,8 @@ type indexing struct {
 	made      func(store.Part)
 }
 
-// newIndexing continues an index behind its last part, or makes another one if that cannot be read. made gets each new part, kept or not.
+// newIndexing continues an index behind its last part, or makes another one if that cannot be read. made gets each new
+// part, kept or not.
 func newIndexing(in store.Store, key store.Key, t *tools.Taxonomy, last store.Part, made func(store.Part)) *indexing {
 	x := &indexing{in: in, logReader: logReader{in: in, key: key}, made: made}
 	ok := false

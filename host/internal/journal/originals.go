@@ -21,7 +21,7 @@ func (j *Journal) Originals(ctx context.Context, id string) ([]content.Content, 
 	case j.log == nil && j.store != nil:
 		return j.storedOriginals(ctx, id)
 	case j.log == nil:
-		return nil, fmt.Errorf("session %q: %w", j.key.ID, ErrNoTranscript)
+		return nil, j.wrong(ErrNoTranscript)
 	}
 	if err := j.Flush(); err != nil && j.done.Err() == nil {
 		return nil, err
@@ -29,12 +29,11 @@ func (j *Journal) Originals(ctx context.Context, id string) ([]content.Content, 
 	out, unread, err := transcriptlog.Find(ctx, j.TranscriptPath(), id)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("session %q: %w", j.key.ID, err)
+		return nil, j.wrong(err)
 	case out == nil && unread > 0:
-		return nil, fmt.Errorf("session %q: %q: %w (%d lines of the transcript could not be read)",
-			j.key.ID, id, ErrNotRecorded, unread)
+		return nil, fmt.Errorf("%w (%d lines of the transcript could not be read)", j.notRecorded(id), unread)
 	case out == nil:
-		return nil, fmt.Errorf("session %q: %q: %w", j.key.ID, id, ErrNotRecorded)
+		return nil, j.notRecorded(id)
 	}
 	return out, nil
 }
@@ -45,7 +44,11 @@ func (j *Journal) storedOriginals(ctx context.Context, id string) ([]content.Con
 	case err != nil && !errors.Is(err, store.ErrNotFound): // nothing was added yet
 		return nil, j.wrong(err)
 	case found == nil:
-		return nil, fmt.Errorf("session %q: %q: %w", j.key.ID, id, ErrNotRecorded)
+		return nil, j.notRecorded(id)
 	}
 	return found, nil
+}
+
+func (j *Journal) notRecorded(id string) error {
+	return j.wrong(fmt.Errorf("%q: %w", id, ErrNotRecorded))
 }

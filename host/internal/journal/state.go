@@ -69,8 +69,8 @@ func (j *Journal) snapshot(tag uint64, u update) ([]store.Record, error) {
 	return []store.Record{{Kind: store.Snapshot, Data: data}}, nil
 }
 
-// install makes the session remember what the log says. The views must be the groups': see [replay.views]. reopened is as
-// for [Session.Adopt]. It does nothing without a store. Callers hold j.writing.
+// install makes the session remember what the log says. The views must be the groups': see [replay.views]. reopened is
+// as for [Session.Adopt]. It does nothing without a store. Callers hold j.writing.
 func (j *Journal) install(reopened bool) error {
 	if j.store == nil {
 		return nil

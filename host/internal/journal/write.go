@@ -132,8 +132,8 @@ func (j *Journal) storeAdded(ctx context.Context, entries []*history.Entry, once
 	return j.write(ctx, tag, "", state, store.Change{Records: records, Contents: w.Contents, Summary: sum})
 }
 
-// Rewrite carries out the plan of a step of a turn: it writes the rewrite, then changes the history. No entry is added in
-// between. The error is [ErrMoved] if another host has changed the session: the turn has to run again.
+// Rewrite carries out the plan of a step of a turn: it writes the rewrite, then changes the history. No entry is added
+// in between. The error is [ErrMoved] if another host has changed the session: the turn has to run again.
 func (j *Journal) Rewrite(plan *history.Plan, step, strategy string) error {
 	if err := j.Flush(); err != nil { // a removed entry that is in no log would be lost
 		return err
@@ -197,7 +197,8 @@ func (j *Journal) storeRewritten(plan *history.Plan, step, strategy string) (new
 	return n, err
 }
 
-// storeState writes changes of the session's state, and a snapshot if one is due, in one append. Callers hold j.writing.
+// storeState writes changes of the session's state, and a snapshot if one is due, in one append. Callers hold
+// j.writing.
 func (j *Journal) storeState(ctx context.Context) (news, error) {
 	p := &j.seen
 	if j.store == nil {
@@ -224,8 +225,8 @@ func (j *Journal) storeState(ctx context.Context) (news, error) {
 	return j.write(ctx, tag, "", state, c)
 }
 
-// Change makes a change of what the session remembers and writes it. It makes it again if another host has changed the state
-// meanwhile, and undoes it if it cannot be written. The error wraps [ErrBusy] if other hosts wrote each time.
+// Change makes a change of what the session remembers and writes it. It makes it again if another host has changed the
+// state meanwhile, and undoes it if it cannot be written. The error wraps [ErrBusy] if other hosts wrote each time.
 func (j *Journal) Change(ctx context.Context, what string, change func() error) error {
 	leave, err := j.Enter()
 	defer leave()

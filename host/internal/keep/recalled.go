@@ -84,8 +84,8 @@ func (k *Keeper) LetGo() {
 	k.admitRecalls()
 }
 
-// spoke reports whether a message has words of a person, or an attachment: agents send their own reminders in a person's
-// name.
+// spoke reports whether a message has words of a person, or an attachment: agents send their own reminders in a
+// person's name.
 func spoke(c content.Content) bool {
 	var s scanner
 	for _, b := range c.Blocks {

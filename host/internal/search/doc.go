@@ -1,8 +1,8 @@
 // Package search finds passages of a conversation by words. It is for package window, which knows what was removed, and
 // for the stores, which keep what [Indexer] makes.
 //
-// A conversation is cut into passages of a few lines (cut.go, passage.go), and each passage into terms (terms.go). Which
-// passages have a term is the index (index.go), which a store keeps in pieces that it does not read. What a person or a
-// model asks for becomes a [Query] (query.go), and [Parsed.Rank] orders the passages that have its terms (rank.go). Texts
-// are not part of the index: they are read from the session's log, for the passages that are found.
+// A conversation is cut into passages of a few lines (cut.go, passage.go), and each passage into terms (terms.go).
+// Which passages have a term is the index (index.go), which a store keeps in pieces that it does not read. What a
+// person or a model asks for becomes a [Query] (query.go), and [Parsed.Rank] orders the passages that have its terms
+// (rank.go). Texts are not part of the index: they are read from the session's log, for the passages that are found.
 package search

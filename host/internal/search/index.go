@@ -279,8 +279,8 @@ type Index struct {
 	has   [][]uint32
 }
 
-// NewIndex reads what a store has, with the pieces that a query needs. ok is false if it was made in another form, or is
-// damaged: it must be made again.
+// NewIndex reads what a store has, with the pieces that a query needs. ok is false if it was made in another form, or
+// is damaged: it must be made again.
 func (p Parsed) NewIndex(parts []store.Part) (x Index, ok bool) {
 	x.has = make([][]uint32, len(p.Terms))
 	asked := map[uint8]map[uint32]int{}

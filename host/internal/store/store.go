@@ -75,8 +75,8 @@ type Sessions interface {
 	Expire(ctx context.Context, unused time.Duration) (int, error)
 }
 
-// Searches is the part of a [Store] that keeps the indexes of sessions, which package search makes and reads. An index is
-// in parts, one behind the other, and a part in numbered pieces. To a store they are opaque bytes.
+// Searches is the part of a [Store] that keeps the indexes of sessions, which package search makes and reads. An index
+// is in parts, one behind the other, and a part in numbered pieces. To a store they are opaque bytes.
 type Searches interface {
 	// Index adds a part at the end of a session's index, all or nothing; a part after 0 replaces the index. It reports
 	// false, and writes nothing, if the index ends elsewhere: another host was faster. The error is [ErrNotFound] if the

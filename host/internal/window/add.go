@@ -32,8 +32,8 @@ func (s *Session) AddOpaque(ctx context.Context, entries ...content.Content) (re
 // AddOptions say how entries are added. The zero value is what [Session.Add] does.
 type AddOptions struct {
 	// Key makes the addition happen once: a repeated call, in this or another host of the store, gets the first one's
-	// answer. A session remembers the last 128 keys. The error wraps [ErrKeyReused] if other entries were added under
-	// the key. "" is none.
+	// answer. A session remembers the last 128 keys. The error wraps [journal.ErrKeyReused] if other entries were added
+	// under the key. "" is none.
 	Key string
 	// Opaque allows entries as [Session.AddOpaque] takes them.
 	Opaque bool
@@ -76,7 +76,7 @@ func wellFormed(entries []content.Content, judge func(content.Content) error) er
 func (s *Session) countAndAppend(ctx context.Context, entries []content.Content, once *sessionlog.Once) (
 	revision uint64, total int, err error) {
 	if s.done.Err() != nil {
-		return 0, 0, s.closedError("add")
+		return 0, 0, s.failed("add", journal.ErrClosed)
 	}
 	leave, err := s.journal.Enter()
 	defer leave()

@@ -11,8 +11,8 @@ import (
 )
 
 // Check returns problems of a configuration that reading it does not show: a strategy that no plugin has, even in a
-// profile not in force, settings that a strategy does not have, a missing price list, a model without its key. It starts no plugin and calls no model. The
-// error has a line for each problem, with where the setting was made.
+// profile not in force, settings that a strategy does not have, a missing price list, a model without its key. It
+// starts no plugin and calls no model. The error has a line for each problem, with where the setting was made.
 func (h *Host) Check(c *config.Config) error {
 	set := c.Settings()
 	errs := []error{h.prices.check(c)}

@@ -4,22 +4,11 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/internal/failure"
 )
 
-// Errors of a host and its sessions, for errors.Is; those of package journal are the journal's.
+// Errors of a host and its sessions, for errors.Is, besides those of package journal.
 var (
-	ErrClosed        = journal.ErrClosed
-	ErrSessionExists = journal.ErrSessionExists
-	ErrDeleted       = journal.ErrDeleted
-	ErrNoSession     = journal.ErrNoSession
-	ErrBusy          = journal.ErrBusy
-	ErrMoved         = journal.ErrMoved
-	ErrNoTranscript  = journal.ErrNoTranscript
-	ErrNotStored     = journal.ErrNotStored
-	ErrKeyReused     = journal.ErrKeyReused
-	ErrNotRecorded   = journal.ErrNotRecorded
 	// ErrInvalidEntry: an entry is not well formed.
 	ErrInvalidEntry = failure.New(failure.Entry, "not a valid history entry")
 	// ErrFixed: the setting cannot be changed for one session, or not any more.

@@ -176,7 +176,7 @@ type SessionOptions struct {
 	// owner. The registry of settings says what owners other than the local user may set.
 	Owner string
 	ID    string
-	// Existing opens only a session that is in the store; otherwise the error wraps [ErrNoSession].
+	// Existing opens only a session that is in the store; otherwise the error wraps [journal.ErrNoSession].
 	Existing bool
 	// Fork is what a session that is not in the store begins with; nil is nothing.
 	Fork *journal.Fork
@@ -184,8 +184,8 @@ type SessionOptions struct {
 	Settings map[string]any
 }
 
-// Session opens a session; one that is in the store continues. The error wraps [ErrSessionExists] if one with the same
-// id is open in this host.
+// Session opens a session; one that is in the store continues. The error wraps [journal.ErrSessionExists] if one with
+// the same id is open in this host.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
 	if err := (store.Key{Owner: o.Owner, ID: o.ID}).Check(); err != nil {
 		return nil, err
@@ -235,10 +235,10 @@ func (h *Host) enter(s *Session) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return fmt.Errorf("open session %q: host: %w", s.key.ID, ErrClosed)
+		return fmt.Errorf("open session %q: host: %w", s.key.ID, journal.ErrClosed)
 	}
 	if _, exists := h.sessions[s.key]; exists {
-		return fmt.Errorf("open session %q: %w", s.key.ID, ErrSessionExists)
+		return fmt.Errorf("open session %q: %w", s.key.ID, journal.ErrSessionExists)
 	}
 	h.sessions[s.key] = s
 	return nil

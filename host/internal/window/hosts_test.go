@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/store/postgres"
 	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
@@ -190,7 +191,7 @@ func TestASessionThatAnotherHostBeganAgain(t *testing.T) {
 						t.Fatal(err)
 					}
 					second := begin(there, "second", entries)
-					if err := use(first); !errors.Is(err, window.ErrDeleted) {
+					if err := use(first); !errors.Is(err, journal.ErrDeleted) {
 						t.Errorf("%s, %d entries: %v", what, entries, err)
 					}
 					if h, err := second.HistoryAt(nil); err != nil || len(h.Entries) != entries {
@@ -350,7 +351,7 @@ func TestARewriteThatWasOvertaken(t *testing.T) {
 		t.Fatalf("%+v", got.Outcome.Compress)
 	}
 	add(t, s, says(content.Human, "takes in the rewrite"))
-	must(t, apply(), window.ErrMoved)
+	must(t, apply(), journal.ErrMoved)
 }
 
 // An addition goes behind what another host adds at the same moment, with an id of its own.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -12,8 +13,8 @@ import (
 // give it the ids. They are not part of package host: agents that send what Prepare returns need none.
 //
 // Such a door must be the only one in its host to add to the session, and not while a Prepare runs. known is how many
-// entries it knows of. If another host has added more, nothing is done, and the error wraps [ErrMoved]: the door must
-// read the session again.
+// entries it knows of. If another host has added more, nothing is done, and the error wraps [journal.ErrMoved]: the
+// door must read the session again.
 
 // AddIdentified is [Session.AddOpaque] for entries whose raw JSON is known to be valid. It returns the entries' ids and
 // their total tokens.
@@ -52,7 +53,7 @@ func (s *Session) AddIdentified(
 // knows returns an error unless exactly known entries were ever added.
 func (s *Session) knows(known int) error {
 	if added := s.history.Snapshot().Added; added != uint64(known) {
-		return fmt.Errorf("session %q: %d entries were added, not %d: %w", s.key.ID, added, known, ErrMoved)
+		return fmt.Errorf("session %q: %d entries were added, not %d: %w", s.key.ID, added, known, journal.ErrMoved)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/store/backends"
 )
@@ -29,7 +30,8 @@ func openStore(o Options, set config.Settings) (kept store.Store, closeStore fun
 func (h *Host) Store() store.Store { return h.store }
 
 // Delete deletes a session from the store with all its records. One that is open in this host is closed first; other
-// hosts notice at their next access. The error wraps [ErrNoSession] if the session is neither open nor in the store.
+// hosts notice at their next access. The error wraps [journal.ErrNoSession] if the session is neither open nor in the
+// store.
 func (h *Host) Delete(ctx context.Context, owner, id string) error {
 	key := store.Key{Owner: owner, ID: id}
 	// Closed without h.mu, which Close takes.
@@ -50,7 +52,7 @@ func (h *Host) Delete(ctx context.Context, owner, id string) error {
 		}
 	}
 	if s == nil {
-		return fmt.Errorf("delete session %q: %w", id, ErrNoSession)
+		return fmt.Errorf("delete session %q: %w", id, journal.ErrNoSession)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
@@ -77,7 +78,7 @@ func (s *Session) AddCounted(ctx context.Context, c Counted) (revision uint64, t
 		return s.countAndAppend(ctx, c.entries, nil)
 	}
 	if s.done.Err() != nil {
-		return 0, 0, s.closedError("add")
+		return 0, 0, s.failed("add", journal.ErrClosed)
 	}
 	leave, err := s.journal.Enter()
 	defer leave()

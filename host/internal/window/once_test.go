@@ -72,7 +72,7 @@ func TestAnAdditionWithAKey(t *testing.T) {
 					t.Errorf("%s: %d entries", who, n)
 				}
 				if _, _, err := s.AddWith(t.Context(), window.AddOptions{Key: "k1"}, says(content.Human, "other")); !errors.Is(
-					err, window.ErrKeyReused) {
+					err, journal.ErrKeyReused) {
 					t.Errorf("%s: other entries under the key: %v", who, err)
 				}
 			}

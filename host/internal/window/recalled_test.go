@@ -22,10 +22,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// TestWhatWasRecalledIsNotRemovedAgain lets models work, read again what was removed, and hear from people, at random, in
-// a window that is far too small. With every strategy that ships, each request has all that was read again since a person
-// spoke, byte for byte, and nothing of what was read again before is kept. A session that is read again from its store at
-// any moment, or goes on in a fork, has the same history.
+// TestWhatWasRecalledIsNotRemovedAgain lets models work, read again what was removed, and hear from people, at random,
+// in a window that is far too small. With every strategy that ships, each request has all that was read again since a
+// person spoke, byte for byte, and nothing of what was read again before is kept. A session that is read again from its
+// store at any moment, or goes on in a fork, has the same history.
 func TestWhatWasRecalledIsNotRemovedAgain(t *testing.T) {
 	race.Skip(t)
 	const limit = 8000

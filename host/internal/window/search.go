@@ -14,7 +14,7 @@ import (
 
 // Search finds passages of what was added to the session and was no longer sent as it was added in the last prepared
 // request; before the first, of what is no longer in the history. The best comes first. The error wraps
-// [search.ErrQuery] for a query that says nothing, and [ErrNotStored] if the host keeps no sessions.
+// [search.ErrQuery] for a query that says nothing, and [journal.ErrNotStored] if the host keeps no sessions.
 func (s *Session) Search(ctx context.Context, q search.Query) ([]search.Passage, error) {
 	words, err := q.Parse()
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Session) Search(ctx context.Context, q search.Query) ([]search.Passage,
 		return nil, err
 	}
 	if !s.journal.Stored() {
-		return nil, fmt.Errorf("search session %q: %w", s.key.ID, ErrNotStored)
+		return nil, fmt.Errorf("search session %q: %w", s.key.ID, journal.ErrNotStored)
 	}
 	if _, err := s.Refresh(ctx, nil); err != nil {
 		return nil, err
@@ -56,14 +56,14 @@ func (s *Session) taxonomyNow() *tools.Taxonomy {
 }
 
 // Lines returns the lines from first to last, from 1, of a block as it was added: what is around a passage. The error
-// wraps [ErrNotRecorded] if there is no such block, and [ErrNotStored] if the host keeps no sessions.
+// wraps [journal.ErrNotRecorded] if there is no such block, and [journal.ErrNotStored] if the host keeps no sessions.
 func (s *Session) Lines(ctx context.Context, entry string, block, first, last int) (search.Passage, error) {
 	if !s.journal.Stored() {
-		return search.Passage{}, fmt.Errorf("session %q: %w", s.key.ID, ErrNotStored)
+		return search.Passage{}, s.wrong(journal.ErrNotStored)
 	}
 	p, err := journal.Lines(ctx, s.host.store, s.key, s.taxonomyNow(), entry, block, first, last)
 	if errors.Is(err, store.ErrNotFound) { // nothing was added yet
-		err = fmt.Errorf("session %q: %q: %w", s.key.ID, entry, ErrNotRecorded)
+		err = s.wrong(fmt.Errorf("%q: %w", entry, journal.ErrNotRecorded))
 	}
 	p.Tokens = s.currentCounter().Text(p.Text)
 	return p, err

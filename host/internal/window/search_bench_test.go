@@ -124,8 +124,8 @@ func storedBytes(b *testing.B, s store.Store) int64 {
 	return size.Bytes
 }
 
-// BenchmarkIndexing adds three entries, about 550 tokens, to 1 M tokens, and indexes what was added as a host does in the
-// background, for each 20,000 tokens. index-% is the time of that in percent of the time of the additions.
+// BenchmarkIndexing adds three entries, about 550 tokens, to 1 M tokens, and indexes what was added as a host does in
+// the background, for each 20,000 tokens. index-% is the time of that in percent of the time of the additions.
 func BenchmarkIndexing(b *testing.B) {
 	dir := benchPlugins(b)
 	taxonomy, err := tools.ForPresets(tools.PresetNames(), nil)

@@ -23,8 +23,8 @@ import (
 
 // Session is one conversation. It owns the history: what Prepare returns and what was added must not be changed
 // afterwards. Methods are safe for concurrent use. Each that touches the history begins with [journal.Journal.Enter],
-// which reads a released session again; after Close they fail with [ErrClosed]. The package's comment has the order of
-// the locks.
+// which reads a released session again; after Close they fail with [journal.ErrClosed]. The package's comment has the
+// order of the locks.
 type Session struct {
 	host    *Host
 	key     store.Key
@@ -101,7 +101,7 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 		}
 	}
 	if o.Existing && !found {
-		return fmt.Errorf("session %q: %w", s.key.ID, ErrNoSession)
+		return s.wrong(journal.ErrNoSession)
 	}
 	leave, err := s.journal.Enter() // counts its memory
 	leave()
@@ -150,7 +150,7 @@ func (s *Session) name() string {
 // each exists. Until it is called, the session reads the list from calls of known tools.
 func (s *Session) SetTodos(ctx context.Context, list []sdk.Todo) error {
 	if err := todos.Check(list); err != nil {
-		return fmt.Errorf("session %q: %w", s.key.ID, err)
+		return s.wrong(err)
 	}
 	list = todos.Active(list)
 	return s.journal.Change(ctx, "set the task list", func() error {
@@ -195,14 +195,15 @@ func (s *Session) currentCounter() *tokens.Counter {
 
 func (s *Session) wrong(err error) error { return fmt.Errorf("session %q: %w", s.key.ID, err) }
 
-func (s *Session) closedError(what string) error {
-	return fmt.Errorf("%s: session %q: %w", what, s.key.ID, ErrClosed)
+// failed returns why a method cannot be carried out.
+func (s *Session) failed(what string, why error) error {
+	return fmt.Errorf("%s: session %q: %w", what, s.key.ID, why)
 }
 
-// untilClosed returns a context that ends with ctx and with the session, which then is the cause (ErrClosed).
+// untilClosed returns a context that ends with ctx and with the session, which then is the cause (journal.ErrClosed).
 func (s *Session) untilClosed(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(s.done, func() { cancel(s.closedError("work")) })
+	stop := context.AfterFunc(s.done, func() { cancel(s.failed("work", journal.ErrClosed)) })
 	return ctx, func() { stop(); cancel(nil) }
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/window"
@@ -247,9 +248,9 @@ func TestCloseEndsAPrepare(t *testing.T) {
 				t.Error("the Prepare under way did not fail")
 			}
 			_, _, err := s.Add(t.Context(), says(content.Human, "y"))
-			must(t, err, window.ErrClosed)
+			must(t, err, journal.ErrClosed)
 			_, err = s.Prepare(t.Context(), window.PrepareOptions{})
-			must(t, err, window.ErrClosed)
+			must(t, err, journal.ErrClosed)
 		})
 	}
 }
@@ -307,17 +308,17 @@ func TestSessionIDsAreOneAtATime(t *testing.T) {
 	first, err := h.Session(window.SessionOptions{ID: "mine"})
 	must(t, err, nil)
 	_, err = h.Session(window.SessionOptions{ID: "mine"})
-	must(t, err, window.ErrSessionExists)
+	must(t, err, journal.ErrSessionExists)
 	must(t, first.Close(), nil)
 	again, err := h.Session(window.SessionOptions{ID: "mine"})
 	must(t, err, nil)
 	must(t, first.Close(), nil) // closing twice is harmless, also to the session that has the id now
 	_, err = h.Session(window.SessionOptions{ID: "mine"})
-	must(t, err, window.ErrSessionExists)
+	must(t, err, journal.ErrSessionExists)
 	add(t, again, says(content.Human, "x"))
 	must(t, h.Close(), nil)
 	_, err = h.Session(window.SessionOptions{})
-	must(t, err, window.ErrClosed)
+	must(t, err, journal.ErrClosed)
 }
 
 func TestUsageThatTheProviderReportedCounts(t *testing.T) {
@@ -433,7 +434,7 @@ func TestSessionsOfDifferentOwners(t *testing.T) {
 		if _, _, err := s.Add(t.Context()); err != nil || s.ID() != "s" {
 			t.Errorf("%q: %v, %v", owner, s.ID(), err)
 		}
-		if _, err := h.Session(window.SessionOptions{Owner: owner, ID: "s"}); !errors.Is(err, window.ErrSessionExists) {
+		if _, err := h.Session(window.SessionOptions{Owner: owner, ID: "s"}); !errors.Is(err, journal.ErrSessionExists) {
 			t.Errorf("%q: the same id again: %v", owner, err)
 		}
 	}

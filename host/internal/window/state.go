@@ -88,8 +88,8 @@ func digest(c *config.Config) []byte {
 	return sum[:8]
 }
 
-// Adopt implements [journal.Session]: a setting may no longer be valid under the host's configuration. One that the owner
-// may not set, or no longer, is not in force.
+// Adopt implements [journal.Session]: a setting may no longer be valid under the host's configuration. One that the
+// owner may not set, or no longer, is not in force.
 func (r remembered) Adopt(state journal.Memory, reopened bool) error {
 	s := r.Session
 	s.mu.Lock()

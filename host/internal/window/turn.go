@@ -3,7 +3,6 @@ package window
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -85,7 +84,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 			return s.unprepared(o), err
 		}
 		o.PendingTokens = s.pendingTokens(pending)
-		if req, ready, err = s.prepareOnce(ctx, o); !errors.Is(err, ErrMoved) {
+		if req, ready, err = s.prepareOnce(ctx, o); !errors.Is(err, journal.ErrMoved) {
 			if len(ready.Outcome.Changes) > 0 {
 				s.indexLater()
 			}
@@ -96,11 +95,11 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 			return s.unprepared(o), err
 		}
 	}
-	return s.unprepared(o), fmt.Errorf("%s: session %q: %w", "prepare", s.key.ID, ErrBusy)
+	return s.unprepared(o), s.failed("prepare", journal.ErrBusy)
 }
 
-// prepareOnce is a turn on the session as this host knows it. The error is ErrMoved if another host has changed the
-// session meanwhile and the turn must run again.
+// prepareOnce is a turn on the session as this host knows it. The error is journal.ErrMoved if another host has changed
+// the session meanwhile and the turn must run again.
 func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Request, Prepared, error) {
 	w, req, err := s.request(ctx, o.PendingTokens)
 	if err != nil {
@@ -111,7 +110,7 @@ func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Re
 		return req, s.unprepared(o), err
 	}
 	view, out, err := w.Prepare(ctx, req)
-	if errors.Is(err, ErrMoved) {
+	if errors.Is(err, journal.ErrMoved) {
 		return req, Prepared{Outcome: out}, err
 	}
 	out.NotIsolated = notIsolated(req)
@@ -126,7 +125,7 @@ func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Re
 // the history, in tokens.
 func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, prepare.Request, error) {
 	if s.done.Err() != nil {
-		return nil, prepare.Request{}, s.closedError("prepare")
+		return nil, prepare.Request{}, s.failed("prepare", journal.ErrClosed)
 	}
 	if err := s.judgeAgain(ctx); err != nil {
 		return nil, prepare.Request{}, err
@@ -189,7 +188,7 @@ func (s *Session) settled(ctx context.Context, err error) error {
 	if fault := (*store.Fault)(nil); errors.As(err, &fault) {
 		return err
 	}
-	if stored := s.journal.Settle(ctx); err == nil || errors.Is(stored, ErrMoved) {
+	if stored := s.journal.Settle(ctx); err == nil || errors.Is(stored, journal.ErrMoved) {
 		return stored
 	}
 	return err
@@ -262,7 +261,7 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 		if upTo, err = s.Refresh(ctx, upTo); err != nil {
 			return outcome.Outcome{}, err
 		}
-		if req, out, err = s.compressOnce(ctx, upTo); !errors.Is(err, ErrMoved) {
+		if req, out, err = s.compressOnce(ctx, upTo); !errors.Is(err, journal.ErrMoved) {
 			return out, err
 		}
 		before = together(before, out.Compress.LLM)
@@ -270,7 +269,7 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 			return out, err
 		}
 	}
-	return out, fmt.Errorf("%s: session %q: %w", "compress", s.key.ID, ErrBusy)
+	return out, s.failed("compress", journal.ErrBusy)
 }
 
 func (s *Session) compressOnce(ctx context.Context, upTo *history.Mark) (

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
@@ -206,7 +207,7 @@ func TestWhatWasRemovedComesBack(t *testing.T) {
 		}
 	}
 	_, err := s.Originals(t.Context(), "e99")
-	must(t, err, window.ErrNotRecorded)
+	must(t, err, journal.ErrNotRecorded)
 	_, err = begin(t, open(t, nil), nil).Originals(t.Context(), "e1")
-	must(t, err, window.ErrNoTranscript)
+	must(t, err, journal.ErrNoTranscript)
 }

@@ -36,8 +36,8 @@ type Reply struct {
 	Stall <-chan struct{}
 }
 
-// Call is a call of a tool. Arguments that are no JSON are sent as they are by the Messages and the Chat Completions API,
-// whose models can write any.
+// Call is a call of a tool. Arguments that are no JSON are sent as they are by the Messages and the Chat Completions
+// API, whose models can write any.
 type Call struct{ Name, Arguments string }
 
 // Usage counts tokens. Input excludes those that were read from the cache and written to it.

@@ -140,8 +140,8 @@ func (s *Server) call(ctx context.Context, raw json.RawMessage) (map[string]any,
 	return result(s.Call(ctx, p.Arguments, p.Meta)), nil
 }
 
-// Call calls the tool, and returns what the model reads. failed: that is what it did wrong, or why it gets nothing. meta
-// is [Asked.Meta]; it may be nil.
+// Call calls the tool, and returns what the model reads. failed: that is what it did wrong, or why it gets nothing.
+// meta is [Asked.Meta]; it may be nil.
 func (s *Server) Call(ctx context.Context, arguments, meta json.RawMessage) (text string, failed bool) {
 	a, err := asked(arguments)
 	if err != nil {

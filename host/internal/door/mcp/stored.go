@@ -10,7 +10,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -73,7 +72,7 @@ func (s stored) read(ctx context.Context, id string) ([]Part, error) {
 	var parts []Part
 	for _, at := range blocks {
 		p, err := journal.Lines(ctx, s.in, s.key, s.tools, at.Entry, at.Block, 1, math.MaxInt)
-		if errors.Is(err, window.ErrNotRecorded) {
+		if errors.Is(err, journal.ErrNotRecorded) {
 			continue
 		}
 		if err != nil {

@@ -152,8 +152,8 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 			return b, known, nil
 		}
 		// A session that was deleted, by a command or another host, is begun again.
-		moved := errors.Is(err, window.ErrMoved) || errors.Is(err, window.ErrDeleted) ||
-			errors.Is(err, window.ErrClosed)
+		moved := errors.Is(err, journal.ErrMoved) || errors.Is(err, journal.ErrDeleted) ||
+			errors.Is(err, journal.ErrClosed)
 		// What the thread knows of the branch is not what the store has: the next round starts from the store.
 		if moved || begun {
 			s.end(b)
@@ -201,7 +201,7 @@ func (s *Server) open(
 			}
 			continue
 		}
-		if !errors.Is(err, window.ErrSessionExists) {
+		if !errors.Is(err, journal.ErrSessionExists) {
 			return err
 		}
 		// Another request was faster.

@@ -92,7 +92,11 @@ func TestCallsAreBounded(t *testing.T) {
 func TestWhoseCallItIs(t *testing.T) {
 	type called = provider.Called
 	const same, other = `{"query":"port of zebra"}`, `{"query":"another"}`
-	recall, script := "mcp__thresh__thresh_recall", `await tools.thresh_recall({query: "port of zebra"})`
+	call := func(tool, arguments string) called { return called{Name: tool, Arguments: []byte(arguments)} }
+	const recall, script = "mcp__thresh__thresh_recall", `await tools.thresh_recall({query: "port of zebra"})`
+	asks := call(recall, same)
+	first, second := asks, asks
+	first.ID, second.ID = "c1", "c2"
 	for name, tt := range map[string]struct {
 		main, sub called
 		given     bool // main was answered
@@ -100,21 +104,21 @@ func TestWhoseCallItIs(t *testing.T) {
 		shared    bool // both have one identity
 		want      string
 	}{
-		"the same arguments":      {called{Name: recall, Arguments: []byte(` {"query" : "port of zebra"}`)}, called{Name: recall, Arguments: []byte(other)}, false, "", false, "main"},
-		"a script":                {called{Name: "read", Arguments: []byte(same)}, called{Name: "exec", Arguments: []byte(script)}, false, "", false, "sub"},
-		"its id":                  {called{ID: "c1", Name: recall, Arguments: []byte(same)}, called{ID: "c2", Name: recall, Arguments: []byte(same)}, false, `{"claudecode/toolUseId":"c2"}`, false, "sub"},
-		"its conversation":        {called{Name: recall, Arguments: []byte(same)}, called{Name: recall, Arguments: []byte(same)}, false, `{"x":{"thread_id":"sub"}}`, false, "sub"},
-		"both":                    {called{Name: recall, Arguments: []byte(same)}, called{Name: recall, Arguments: []byte(same)}, false, "", false, errSeveral.Error()},
-		"both, of one identity":   {called{Name: recall, Arguments: []byte(same)}, called{Name: recall, Arguments: []byte(same)}, false, "", true, errSeveral.Error()},
-		"one that was answered":   {called{Name: recall, Arguments: []byte(same)}, called{Name: recall, Arguments: []byte(same)}, true, "", false, "sub"},
-		"asked again":             {called{Name: recall, Arguments: []byte(same)}, called{}, true, "", false, "main"},
-		"none":                    {called{Name: recall, Arguments: []byte(other)}, called{Name: "read", Arguments: []byte(same)}, false, "", false, errUnheard.Error()},
+		"the same arguments":      {call(recall, ` {"query" : "port of zebra"}`), call(recall, other), false, "", false, "main"},
+		"a script":                {call("read", same), call("exec", script), false, "", false, "sub"},
+		"its id":                  {first, second, false, `{"claudecode/toolUseId":"c2"}`, false, "sub"},
+		"its conversation":        {asks, asks, false, `{"x":{"thread_id":"sub"}}`, false, "sub"},
+		"both":                    {asks, asks, false, "", false, errSeveral.Error()},
+		"both, of one identity":   {asks, asks, false, "", true, errSeveral.Error()},
+		"one that was answered":   {asks, asks, true, "", false, "sub"},
+		"asked again":             {asks, called{}, true, "", false, "main"},
+		"none":                    {call(recall, other), call("read", same), false, "", false, errUnheard.Error()},
 		"none, of a conversation": {called{}, called{}, false, `{"threadId":"main"}`, false, "main"},
 	} {
 		s := &Server{}
 		for _, b := range []struct {
 			name  string
-			call  called
+			heard called
 			given bool
 		}{{"main", tt.main, tt.given}, {"sub", tt.sub, false}} {
 			id := identity{key: b.name, name: b.name, client: b.name, owner: "me"}
@@ -122,8 +126,8 @@ func TestWhoseCallItIs(t *testing.T) {
 				id = identity{key: "k", name: "k", owner: "me", shared: true}
 			}
 			one := &branch{thread: s.threads.of(id), conversation: b.name}
-			if b.call.Name != "" {
-				one.heard.Store(&heard{calls: provider.Calls{b.call}, given: map[int]bool{0: b.given}})
+			if b.heard.Name != "" {
+				one.heard.Store(&heard{calls: provider.Calls{b.heard}, given: map[int]bool{0: b.given}})
 			}
 			s.threads.use(one, 1, 0)
 		}

@@ -12,10 +12,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -78,7 +78,7 @@ func (r *Recorder) Handler(viewer func(*http.Request) Viewer) http.Handler {
 	mux.HandleFunc("GET "+Page+"/search", func(w http.ResponseWriter, q *http.Request) {
 		found, err := r.search(q.Context(), key(q), q.URL.Query())
 		switch {
-		case errors.Is(err, store.ErrNotFound), errors.Is(err, window.ErrNotRecorded):
+		case errors.Is(err, store.ErrNotFound), errors.Is(err, journal.ErrNotRecorded):
 			http.Error(w, "it is not kept: set sessions.store", http.StatusNotFound)
 		case errors.Is(err, search.ErrQuery):
 			http.Error(w, err.Error(), http.StatusBadRequest)
