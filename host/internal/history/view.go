@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"slices"
+	"sort"
 
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -53,6 +54,18 @@ func (v View) Shared(earlier View) (entries, tokens int) {
 		entries++
 	}
 	return entries, v.sums.of(0, entries)
+}
+
+// SettledBy returns how many entries of the history the first n of its view are made of, and how many of those n they
+// make. It leaves out what an entry that is added may change.
+func (h *History) SettledBy(n int) (entries, made int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if i := sort.Search(len(h.shown.units), func(i int) bool { return h.shown.units[i].out > n }); i > 0 {
+		u := h.shown.units[i-1]
+		return u.next, u.out
+	}
+	return 0, 0
 }
 
 // View returns the history as it is safe to send. count counts the few entries that are made for it.

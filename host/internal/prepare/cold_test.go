@@ -100,3 +100,24 @@ func TestAColdCacheIsNoReasonToRemoveALittle(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 }
+
+// What the provider has in its cache is what was sent: an entry that was withheld, a response that was made, and a
+// message that was marked since are no reason to think that it has nothing from there on.
+func TestWhatWasSentOtherwiseThanItIsKeptIsCached(t *testing.T) {
+	f := newFixture(0, &scripted{mode: sdk.ModeThreshold, compress: func(c prepare.CompressCall) ([]rewrite.Piece,
+		sdk.NoOpReason, error) {
+		n := len(c.Entries)
+		return []rewrite.Piece{rewrite.Keep{From: 0, To: n - 22}, rewrite.Keep{From: n - 20, To: n}}, "", nil
+	}})
+	f.req.Settings.ContextLimit, f.req.Settings.Prices = 1000, cached
+	f.req.At = time.Unix(1000, 0)
+	unanswered := exchange("a", 10)[:1]
+	orphan := exchange("b", 10)[1:]
+	add(f.history, joined(unanswered, says(content.Human, 1), orphan, says(content.AI, 40)))
+	f.prepare(t)
+	add(f.history, says(content.AI, 10))
+	got := f.prepare(t).Compress
+	if d := got.Decision; d == nil || d.Rewrites != 100 || d.Saves != 20 || got.NoOp != outcome.NoOpDoesNotPay {
+		t.Errorf("%+v, decision %+v", got, d)
+	}
+}

@@ -40,10 +40,10 @@ func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) error {
 		}
 		defer done()
 	}
-	if err := t.keepNewest(); err != nil {
+	snapshot, err := t.keepNewest()
+	if err != nil {
 		return err
 	}
-	snapshot = t.snapshot()
 	plan, err := t.planCompress(ctx, snapshot, reason)
 	if err != nil {
 		return t.compressFailed(ctx, err)

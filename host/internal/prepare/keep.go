@@ -23,10 +23,19 @@ func (t *turn) keep() error {
 	return err
 }
 
-// keepNewest pins what a person said last, before something may take messages out.
-func (t *turn) keepNewest() error {
-	s := t.snapshot()
-	return t.mark(s, keep.NewestMarks(len(s.Entries), kept(s)))
+// keepNewest pins what a person said last, before something may take messages out, and returns the history as it is
+// then: what is said meanwhile is not in it.
+func (t *turn) keepNewest() (history.Snapshot, error) {
+	for {
+		s := t.snapshot()
+		marks := keep.NewestMarks(len(s.Entries), kept(s))
+		if len(marks) == 0 {
+			return s, nil
+		}
+		if err := t.mark(s, marks); err != nil {
+			return s, err
+		}
+	}
 }
 
 // markKept writes into the history what the keeper decided, and reports whether that changed anything.

@@ -19,7 +19,7 @@ const humanRoom = 0.9
 func (t *turn) makeFit(ctx context.Context) error {
 	if t.req.Settings.Ladder && !t.roomy() {
 		t.recordUsualRungs()
-		err := t.keepNewest() // maybe no Compress was tried
+		_, err := t.keepNewest() // maybe no Compress was tried
 		if err == nil {
 			err = t.descend(ctx)
 		}

@@ -60,7 +60,8 @@ func (t *turn) effect(plan *history.Plan, base history.Snapshot) cacheEffect {
 	t.mu.Unlock()
 	owned, cached := last.View.Owned, last.View.OwnedTokens
 	if last.View.Epoch != base.Epoch || owned > len(base.Entries) {
-		owned, cached = stillSent(last.View, base)
+		owned = t.stillSent(last.View, base)
+		cached = base.TokensOf(0, owned)
 	}
 	first, removed := plan.Touches(owned)
 	e := cacheEffect{at: last.At, cached: cached, removed: removed}
@@ -70,11 +71,13 @@ func (t *turn) effect(plan *history.Plan, base history.Snapshot) cacheEffect {
 	return e
 }
 
-// stillSent returns how many entries at the beginning of a rewritten history were sent unchanged, and their tokens. It
-// compares pointers, but for entries whose metadata alone was rewritten.
-func stillSent(view history.View, base history.Snapshot) (owned, tokens int) {
-	sent := view.Entries
-	for _, e := range base.Entries {
+// stillSent returns how many entries at the beginning of a rewritten history the last request was made of, as they are
+// now. What providers refuse is not in a request, and what they miss is in it alone.
+func (t *turn) stillSent(last history.View, base history.Snapshot) int {
+	same, _ := t.view.Shared(last)
+	owned, made := t.history.SettledBy(same)
+	sent := last.Entries[made:same]
+	for _, e := range base.Entries[min(owned, len(base.Entries)):] {
 		if len(sent) > 0 && sent[0].SentAs(e) {
 			sent = sent[1:]
 		} else if !e.Content.Blank() { // blank entries are never sent
@@ -82,5 +85,5 @@ func stillSent(view history.View, base history.Snapshot) (owned, tokens int) {
 		}
 		owned++
 	}
-	return owned, base.TokensOf(0, owned)
+	return min(owned, len(base.Entries))
 }
