@@ -2,10 +2,11 @@
 //
 // It is for the host, which asks whether rewriting the history pays, and for the lab, which compares strategies by
 // cost. Start at [Load] for the price lists, [Catalog.Choose], which picks one as the setting model.priceList says, and
-// [NewMeter], which prices a session request by request.
+// [NewMeter], which prices a session request by request. [NewLedger] tells what a session saved by its bill.
 //
 // catalog.go finds lists by name and by model; file.go reads a user's file; parse.go and values.go check it; yaml.go
-// writes a catalog in the same format; meter.go applies a list to requests.
+// writes a catalog in the same format; meter.go applies a list to requests; ledger.go compares what was sent with what
+// would have been.
 //
 // The shipped lists are in prices.yaml, each with the day and the web page of its prices. Prices change often. What models
 // take and give, in tokens, is in windows.yaml ([WindowOf]).

@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
@@ -58,6 +59,26 @@ func (c catalog) check(conf *config.Config) error {
 // host's: model.priceFile cannot be changed for a session.
 func (h *Host) PriceList(c *config.Config) (*pricing.List, error) {
 	return h.prices.choose(c.Settings())
+}
+
+// PriceListOf is [Session.PriceList] of an open session; nil if it is not open.
+func (h *Host) PriceListOf(key store.Key) *pricing.List {
+	h.mu.Lock()
+	s := h.sessions[key]
+	h.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	return s.PriceList()
+}
+
+// PriceList returns the price list that is in force, or nil.
+func (s *Session) PriceList() *pricing.List {
+	list, err := s.host.prices.choose(s.Config().Settings())
+	if err != nil { // no session opens with a list that cannot be read
+		return nil
+	}
+	return list
 }
 
 func cadence(setting string, prices *pricing.List) outcome.Cadence {

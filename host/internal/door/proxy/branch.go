@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/journal"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -37,7 +38,7 @@ type branch struct {
 	// session is nil until the branch was opened.
 	session *window.Session
 	parent  string // the session that it was forked from in this process; "" if there is none
-	ledger  *window.Ledger
+	ledger  *pricing.Ledger
 
 	// head is the sum of the last item, and items how many there are. Both are guarded by thread.mu as well.
 	head  body.Sum
@@ -100,7 +101,7 @@ type turnSize struct {
 	// whole is the client's request, and sent the one that was made of it.
 	whole, sent int
 	// charge is what it saved at which the turn was; both are zero for a request that is repeated.
-	charge window.Charge
+	charge pricing.Charge
 	at     time.Time
 }
 
@@ -284,7 +285,7 @@ func (b *branch) begin(
 	if b.session, err = s.options.Host.Session(o); err != nil {
 		return err
 	}
-	b.ledger, b.model, b.completion = b.session.Ledger(), r.Model, r.Completion
+	b.ledger, b.model, b.completion = pricing.NewLedger(b.session.PriceList()), r.Model, r.Completion
 	b.window = o.Settings["model.contextLimit"]
 	// A stored session, or the one that it was forked from, had the window of a header that does not come any more.
 	if c := b.session.Config(); b.window == nil && c.Origin("model.contextLimit").Source == "session" &&
@@ -348,7 +349,7 @@ func (b *branch) follow(ctx context.Context, x *exchange, r *body.Request, beta 
 		_ = b.session.Set(ctx, "model.completionBudget", n)
 	}
 	if _, ours := set["model.name"]; ours && r.Model != b.model && b.session.Set(ctx, "model.name", r.Model) == nil {
-		b.ledger = b.session.LedgerAfter(b.ledger)
+		b.ledger = b.ledger.WithPrices(b.session.PriceList())
 	}
 	b.model, b.completion, b.beta = cmp.Or(r.Model, b.model), max(b.completion, r.Completion), beta
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
-	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -68,7 +67,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	x.size = b.last
 	if repeated {
 		// A repetition has its savings counted already.
-		x.size.charge, x.size.at = window.Charge{}, time.Time{}
+		x.size.charge, x.size.at = pricing.Charge{}, time.Time{}
 	}
 	if s.options.DryRun {
 		x.outcome = "dry-run"

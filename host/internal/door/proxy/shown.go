@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
@@ -73,7 +74,7 @@ func (b *branch) settle(x *exchange, t prepared, sent bool, err error) {
 		size.sent = size.whole
 	}
 	if err == nil { // a turn that failed does not know what of the last request it left as it was
-		size.charge = b.ledger.Request(window.Prompt{Sent: size.sent, Whole: size.whole, Pending: pending,
+		size.charge = b.ledger.Request(pricing.Size{Sent: size.sent, Whole: size.whole, Pending: pending,
 			SentEntries: len(b.view), WholeEntries: len(b.entries), Reset: t.reset}, t.Outcome.Stable.Tokens, t.at)
 	}
 	if t.History != nil {

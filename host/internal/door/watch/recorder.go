@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/journal"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -57,7 +58,7 @@ const askStore = 10 * time.Second
 type record struct {
 	Detail
 	// ledger and the following are for sessions whose door does not count by itself.
-	ledger *window.Ledger
+	ledger *pricing.Ledger
 	whole  int // tokens of everything that was ever added
 	tokens int // of the history after the last turn
 }
@@ -99,14 +100,14 @@ func (r *Recorder) Observe(owner string, e service.Event) {
 	defer r.mu.Unlock()
 	rec := r.of(key, now)
 	if rec.ledger == nil { // the first turn, or one after the record was forgotten
-		rec.ledger = r.host.Ledger(key)
+		rec.ledger = pricing.NewLedger(r.host.PriceListOf(key))
 	}
 	// What was added is what is there before the turn, less what the last one left.
 	rec.whole += max(e.Outcome.TokensBefore-rec.tokens, 0)
 	rec.tokens = e.Tokens
 	if e.Method == "prepare" { // a compress by hand sends nothing
 		t := Turn{At: now, Whole: rec.whole + e.Pending, Sent: e.Tokens + e.Pending}
-		charge := rec.ledger.Request(window.Prompt{Sent: t.Sent, Whole: t.Whole, Pending: e.Pending},
+		charge := rec.ledger.Request(pricing.Size{Sent: t.Sent, Whole: t.Whole, Pending: e.Pending},
 			e.Outcome.Stable.Tokens, now)
 		t.Saved, t.Rewrote = charge.Saved, charge.Rewrote
 		rec.turn(t, &e.Outcome, e.Err)

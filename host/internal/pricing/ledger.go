@@ -1,21 +1,18 @@
-package window
+package pricing
 
 import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 // Ledger tells what a session's requests cost, and what they would have cost if nothing had been removed, with a prompt
 // cache in both cases. It belongs to one goroutine, except for its charges.
 type Ledger struct {
-	list *pricing.List // nil: none is known
+	list *List // nil: none is known
 	// sent is for what was sent, whole for what would have been, each with its own prompt cache.
-	sent, whole *pricing.Meter
-	last        Prompt
+	sent, whole *Meter
+	last        Size
 	// read is what the provider last read from its cache, in its tokens. missed means that the last prompt that only
 	// grew was not in the cache, or only a fixed beginning of it: the cache expired, or the client marks no more.
 	read   atomic.Int64
@@ -24,13 +21,13 @@ type Ledger struct {
 	// mu guards what reports taught. counted and reported are the size of the last prompt, in the host's and the
 	// provider's tokens; grown has sums over what prompts that only grew had more than the one before.
 	mu       sync.Mutex
-	counted  Prompt
+	counted  Size
 	reported float64
 	grown    struct{ x, y, xx, xy, xn, yn, nn float64 }
 }
 
-// Prompt is the size of a request, as sent and as it would have been if nothing had ever been removed.
-type Prompt struct {
+// Size is the size of a request, as sent and as it would have been if nothing had ever been removed.
+type Size struct {
 	Sent, Whole               int // tokens
 	Pending                   int // tokens of both that are not of the history
 	SentEntries, WholeEntries int
@@ -38,33 +35,22 @@ type Prompt struct {
 	Reset bool
 }
 
-func (s *Session) Ledger() *Ledger {
-	list, err := s.host.prices.choose(s.Config().Settings())
-	if err != nil || list == nil {
+// NewLedger returns a ledger with nothing in it. Without a price list (nil) it tells no costs.
+func NewLedger(list *List) *Ledger {
+	if list == nil {
 		return &Ledger{}
 	}
-	return &Ledger{list: list, sent: pricing.NewMeter(list), whole: pricing.NewMeter(list)}
+	return &Ledger{list: list, sent: NewMeter(list), whole: NewMeter(list)}
 }
 
-// LedgerAfter is [Session.Ledger] for a session that goes on with another model: nothing is in that one's cache, and
-// what the provider's reports taught still holds.
-func (s *Session) LedgerAfter(before *Ledger) *Ledger {
-	l := s.Ledger()
-	before.mu.Lock()
-	defer before.mu.Unlock()
-	l.last, l.grown = before.last, before.grown
-	return l
-}
-
-// Ledger returns an empty ledger at the prices of an open session; without prices if it is not open.
-func (h *Host) Ledger(key store.Key) *Ledger {
-	h.mu.Lock()
-	s := h.sessions[key]
-	h.mu.Unlock()
-	if s == nil {
-		return &Ledger{}
-	}
-	return s.Ledger()
+// WithPrices returns the ledger of a session that goes on with another model: nothing is in that one's cache, and what
+// the provider's reports taught still holds.
+func (l *Ledger) WithPrices(list *List) *Ledger {
+	next := NewLedger(list)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	next.last, next.grown = l.last, l.grown
+	return next
 }
 
 // Charge is what one request saved; the zero value saved nothing.
@@ -76,12 +62,12 @@ type Charge struct {
 	Rewrote bool
 
 	ledger *Ledger // nil: no price list is known
-	prompt Prompt
-	cached Prompt // what the caches were supposed to have of it
+	prompt Size
+	cached Size // what the caches were supposed to have of it
 }
 
 // Request adds a request whose history begins with stable tokens of the previous one's.
-func (l *Ledger) Request(p Prompt, stable int, at time.Time) Charge {
+func (l *Ledger) Request(p Size, stable int, at time.Time) Charge {
 	before := l.last
 	l.last = p
 	stable += before.Pending
@@ -89,11 +75,11 @@ func (l *Ledger) Request(p Prompt, stable int, at time.Time) Charge {
 	if l.list == nil {
 		return c
 	}
-	paid := l.sent.Request(pricing.Request{Tokens: p.Sent, Stable: stable, At: at})
+	paid := l.sent.Request(Request{Tokens: p.Sent, Stable: stable, At: at})
 	// If nothing is ever removed, a request begins with all of the previous one.
-	spared := l.whole.Request(pricing.Request{Tokens: p.Whole, Stable: before.Whole, At: at})
+	spared := l.whole.Request(Request{Tokens: p.Whole, Stable: before.Whole, At: at})
 	c.Saved, c.ledger, c.prompt = spared.USD-paid.USD, l, p
-	c.cached = Prompt{Sent: paid.CacheRead, Whole: spared.CacheRead}
+	c.cached = Size{Sent: paid.CacheRead, Whole: spared.CacheRead}
 	return c
 }
 

@@ -1,26 +1,25 @@
-package window_test
+package pricing_test
 
 import (
 	"math"
 	"testing"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/window"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
 // A provider counts something around each entry, and every text as half as many tokens as the host does. Where nearly
 // all of each result is removed at once, prompts grow mostly by what is around it, and the text that was removed is
 // still worth what it would have cost.
 func TestWhatIsAroundATextIsNotItsPrice(t *testing.T) {
-	s := begin(t, open(t, nil), map[string]any{"model.priceList": "anthropic-sonnet"})
-	l := s.Ledger()
+	l := pricing.NewLedger(&claude)
 	const around = 40
 	reported := func(tokens, entries int) int { return tokens/2 + entries*around }
 	said, bills := 0.0, 0.0
 	sent, whole, entries, stable, lastSent, lastWhole := 2000, 2000, 2, 0, 0, 0
 	for turn := range 20 {
 		now := time.Unix(int64(turn), 0)
-		p := window.Prompt{Sent: sent, Whole: whole, SentEntries: entries, WholeEntries: entries}
+		p := pricing.Size{Sent: sent, Whole: whole, SentEntries: entries, WholeEntries: entries}
 		c := l.Request(p, stable, now)
 		is, was := reported(sent, entries), reported(whole, entries)
 		said += c.Reported(0, lastSent, is-lastSent)
