@@ -73,8 +73,8 @@ func (p place) environ(upstream string) []string {
 		"no_proxy=127.0.0.1")
 }
 
-// longest is how long an agent may work.
-const longest = 4 * time.Minute
+// longest is how long an agent may work: one that hangs is ended, one on a loaded machine is not.
+const longest = 15 * time.Minute
 
 // ended is how a run ended.
 type ended struct {
