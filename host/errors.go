@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Causes of an [*Error], for [errors.Is].
+// Causes of errors, for [errors.Is].
 var (
 	// ErrClosed: the session or the host was closed, before the call or during it.
 	ErrClosed = journal.ErrClosed
@@ -44,7 +44,7 @@ var (
 	ErrNoLLM = prepare.ErrNoLLM
 )
 
-// Kind classifies an [*Error] by what it is about. JSON-RPC has the same values under "kind".
+// Kind is what an error is about. JSON-RPC has the same values under "kind".
 type Kind string
 
 // The kinds of errors.
@@ -82,7 +82,7 @@ const (
 	KindInternal = Kind(failure.Internal)
 )
 
-// Error is what every method of this package returns when it fails.
+// Error is what [ErrorOf] tells of an error.
 type Error struct {
 	Kind Kind
 	// Retryable is set if the same call may succeed later. It can be with [KindPlugin], [KindModel], [KindHost] and
@@ -110,20 +110,13 @@ func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrorOf returns an error as an [*Error], also one that no method of this package returned, as in a door that uses the
-// runtime itself. It is nil for nil.
+// ErrorOf tells what an error of this package is about, or one of a door that uses the runtime itself. It is nil for nil.
 func ErrorOf(err error) *Error {
-	var e *Error
-	if !errors.As(err, &e) {
-		errors.As(classify(err), &e)
-	}
-	return e
-}
-
-// classify makes an error of the runtime an [*Error], as it describes itself; nil stays nil.
-func classify(err error) error {
 	if err == nil {
 		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
 	}
 	d := failure.Of(err)
 	e := &Error{

@@ -34,10 +34,10 @@ func TestTheKindOfAnError(t *testing.T) {
 			Retryable: true},
 		KindInternal: errors.New("x"),
 	} {
-		err := classify(fmt.Errorf("x: %w", cause))
-		var got *Error
-		if !errors.As(err, &got) || got.Kind != want || !errors.Is(err, cause) || err.Error() != "x: "+cause.Error() {
-			t.Errorf("%s: %+v", want, err)
+		err := fmt.Errorf("x: %w", cause)
+		got := ErrorOf(err)
+		if got.Kind != want || !errors.Is(got, cause) || got.Error() != err.Error() {
+			t.Errorf("%s: %+v", want, got)
 			continue
 		}
 		if retryable := want == KindPlugin || want == KindModel || want == KindHost; got.Retryable != (retryable ||
@@ -48,7 +48,7 @@ func TestTheKindOfAnError(t *testing.T) {
 			t.Errorf("%s: %+v", want, got)
 		}
 	}
-	if classify(nil) != nil {
+	if ErrorOf(nil) != nil {
 		t.Error("nil became an error")
 	}
 }
@@ -59,8 +59,7 @@ func TestATranscriptThatCannotBeWritten(t *testing.T) {
 		&transcriptlog.UnwrittenError{Path: "x", Entries: 2, Err: syscall.ENOSPC},
 		fmt.Errorf("%w: %w", transcriptlog.ErrDir, syscall.ENOSPC),
 	} {
-		var got *Error
-		if !errors.As(classify(cause), &got) || got.Kind != KindHost || !got.Retryable {
+		if got := ErrorOf(cause); got.Kind != KindHost || !got.Retryable {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -70,9 +69,8 @@ func TestATranscriptThatCannotBeWritten(t *testing.T) {
 func TestAnErrorOfUnknownOutcome(t *testing.T) {
 	fault := &store.Fault{Cause: store.Gone, Unknown: true, Err: errors.New("x")}
 	for _, repeatable := range []bool{true, false} {
-		var got *Error
-		err := classify(&journal.UnknownError{Repeatable: repeatable, Err: fault})
-		if !errors.As(err, &got) || got.Kind != KindStore || !got.MaybeApplied || got.Retryable != repeatable {
+		got := ErrorOf(&journal.UnknownError{Repeatable: repeatable, Err: fault})
+		if got.Kind != KindStore || !got.MaybeApplied || got.Retryable != repeatable {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -86,8 +86,8 @@ func model() []content.ToolCall {
 	}
 }
 
-// Every error is an [host.Error]. Its kind says what to do about it.
-func ExampleError() {
+// The kind of an error says what to do about it.
+func ExampleErrorOf() {
 	h, err := openHost()
 	if err != nil {
 		fmt.Println(err)
@@ -95,10 +95,8 @@ func ExampleError() {
 	}
 	defer h.Close()
 	_, err = h.Session(host.SessionOptions{Settings: map[string]any{"compression.strategy": "no-such-strategy"}})
-	var e *host.Error
-	if errors.As(err, &e) {
-		fmt.Println(e.Kind, e.Retryable, errors.Is(err, host.ErrUnknownStrategy))
-	}
+	e := host.ErrorOf(err)
+	fmt.Println(e.Kind, e.Retryable, errors.Is(err, host.ErrUnknownStrategy))
 	if _, err := h.Session(host.SessionOptions{ID: "s"}); err != nil {
 		fmt.Println(err)
 		return

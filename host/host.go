@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -43,7 +44,7 @@ func Open(o Options) (*Host, error) {
 	}
 	h, err := window.Open(options)
 	if err != nil {
-		return nil, classify(err)
+		return nil, err
 	}
 	return &Host{h}, nil
 }
@@ -55,7 +56,7 @@ func Over(machine *window.Host) *Host { return &Host{machine} }
 // Check returns what is wrong with the host's configuration and shows only when it is used: an unknown strategy, a wrong
 // setting of its own. It starts a plugin from a file, if the configuration has settings for it, until ctx ends. Each
 // session that is opened is checked the same, without a start.
-func (h *Host) Check(ctx context.Context) error { return classify(h.window.CheckStart(ctx)) }
+func (h *Host) Check(ctx context.Context) error { return h.window.CheckStart(ctx) }
 
 // Guard is deferred by a program that calls methods for others: a panic becomes an error of [KindInternal], is logged
 // with its stack, and is counted. The session can be opened again; with sessions.store it has everything acknowledged.
@@ -71,7 +72,7 @@ func (h *Host) Guard(method string, err *error) {
 
 // Panicked is what [Host.Guard] does with a recovered value. Call it in the deferred function that recovered.
 func (h *Host) Panicked(method string, value any) error {
-	return classify(h.window.Panicked(method, value))
+	return h.window.Panicked(method, value)
 }
 
 // ReexecMain lets the host start its own program again: as a strategy that ships, and on Linux as a launcher that
@@ -84,7 +85,7 @@ func (h *Host) Config() *config.Config { return h.window.Config() }
 
 // Reload makes c the configuration of sessions opened from now on, and looks for plugins again. If a setting of the
 // whole host differs, nothing changes, and the error wraps [ErrFixed] and names it.
-func (h *Host) Reload(c *config.Config) error { return classify(h.window.Reload(c)) }
+func (h *Host) Reload(c *config.Config) error { return h.window.Reload(c) }
 
 // SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
 type SessionOptions struct {
@@ -103,18 +104,20 @@ type SessionOptions struct {
 // Session opens a session. With the setting sessions.store, an earlier one continues where it was, with its settings,
 // also after a crash. The error wraps [ErrSessionExists] if a session with the same id is open.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
-	s, err := h.window.Session(window.SessionOptions{
-		Owner: o.Owner, ID: o.ID, Existing: o.Existing, Settings: o.Settings,
-	})
+	open := h.window.Session
+	if o.Existing {
+		open = h.window.Stored
+	}
+	s, err := open(store.Key{Owner: o.Owner, ID: o.ID}, o.Settings)
 	if err != nil {
-		return nil, classify(err)
+		return nil, err
 	}
 	return &Session{s}, nil
 }
 
 // Delete closes and deletes an owner's session. The error wraps [ErrNoSession] if there is none with this id.
 func (h *Host) Delete(ctx context.Context, owner, id string) error {
-	return classify(h.window.Delete(ctx, owner, id))
+	return h.window.Delete(ctx, owner, id)
 }
 
 // Plugin describes a plugin that was found.
@@ -131,7 +134,7 @@ func (h *Host) Strategies() []string { return h.window.Strategies() }
 func (h *Host) Count(ctx context.Context, entries ...content.Content) ([]int, error) {
 	counted, err := h.window.Count(ctx, entries)
 	if err != nil {
-		return nil, classify(err)
+		return nil, err
 	}
 	each := make([]int, counted.Len())
 	for i := range each {
@@ -144,7 +147,7 @@ func (h *Host) Count(ctx context.Context, entries ...content.Content) ([]int, er
 // (plugins.lockFile) which files they are. It returns the names of those that were recorded, sorted.
 func (h *Host) LockPlugins(ctx context.Context, strategies ...string) ([]string, error) {
 	locked, err := h.window.LockPlugins(ctx, strategies...)
-	return slices.Sorted(maps.Keys(locked)), classify(err)
+	return slices.Sorted(maps.Keys(locked)), err
 }
 
 // ResetPlugin takes a strategy's plugin out of quarantine, its state after too many crashes (plugins.maxCrashes). It
@@ -154,4 +157,4 @@ func (h *Host) ResetPlugin(strategy string) bool { return h.window.ResetPlugin(s
 // Close closes all sessions and stops all plugins, in just over two seconds. Calls in progress fail with [ErrClosed].
 // The error names every session whose transcript could not be written, and how many entries it lacks; call Close again
 // to write these.
-func (h *Host) Close() error { return classify(h.window.Close()) }
+func (h *Host) Close() error { return h.window.Close() }

@@ -9,7 +9,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/provider/chat"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/provider/responses"
-	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -65,16 +64,15 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	revision, tokens, err := s.window.AddMessages(ctx,
-		window.Messages{Form: form, Messages: m.Messages, System: m.System, Key: m.Key})
-	return State{revision, tokens}, classify(err)
+	revision, tokens, err := s.window.AddMessages(ctx, form, m.Key, m.System, m.Messages)
+	return State{revision, tokens}, err
 }
 
 // ParseSystem reads a provider's system prompt, for [Session.SetSystem]: a string, or a list of text parts.
 func ParseSystem(raw json.RawMessage) ([]content.Block, error) {
 	blocks, err := messages.ParseSystem(raw)
 	if err != nil {
-		return nil, classify(fmt.Errorf("%w: %w", ErrInvalidEntry, err))
+		return nil, fmt.Errorf("%w: %w", ErrInvalidEntry, err)
 	}
 	return blocks, nil
 }
@@ -96,7 +94,7 @@ func (p Prepared) Request(f Form) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	made := window.Prepared(p).Request(form)
+	made := messages.Render(form, p.System, p.History, true)
 	r := Request{Messages: made.Messages, System: made.System, Instructions: made.Instructions}
 	// Routine notes, about what every message of the form lacks, would be in each answer.
 	for _, n := range made.Tally.Notes() {

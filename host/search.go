@@ -26,14 +26,12 @@ type Query struct {
 // The error wraps [ErrQuery] if the words cannot be searched for or a bound is out of range ([KindRequest]). Without a
 // store (setting sessions.store) it wraps [ErrNotStored].
 func (s *Session) Search(ctx context.Context, q Query) ([]outcome.Passage, error) {
-	found, err := s.window.Search(ctx, search.Query(q))
-	return found, classify(err)
+	return s.window.Search(ctx, search.Query(q))
 }
 
 // Lines returns lines of what was added, sent or not: more around a passage, for instance. A place may reach beyond the
 // block's lines; the passage has those that exist. If there is no such block the error wraps [ErrNotRecorded], and
 // without a store [ErrNotStored].
 func (s *Session) Lines(ctx context.Context, at outcome.Place) (outcome.Passage, error) {
-	found, err := s.window.Lines(ctx, at.Entry, at.Block, at.Line, at.Line+at.Lines-1)
-	return found, classify(err)
+	return s.window.Lines(ctx, at.Entry, at.Block, at.Line, at.Line+at.Lines-1)
 }

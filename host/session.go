@@ -36,15 +36,13 @@ type State struct {
 // A block of unknown kind is refused too: it is usually misspelt or a provider's own form. [Session.AddOpaque] adds
 // such blocks on purpose.
 func (s *Session) Add(ctx context.Context, entries ...content.Content) (State, error) {
-	revision, tokens, err := s.window.Add(ctx, entries...)
-	return State{revision, tokens}, classify(err)
+	return s.AddWith(ctx, AddOptions{}, entries...)
 }
 
 // AddOpaque is Add for entries that may have blocks of unknown kinds. No strategy rewrites these, and the outcome names
 // those that look like tool calls: the host cannot pair them.
 func (s *Session) AddOpaque(ctx context.Context, entries ...content.Content) (State, error) {
-	revision, tokens, err := s.window.AddOpaque(ctx, entries...)
-	return State{revision, tokens}, classify(err)
+	return s.AddWith(ctx, AddOptions{Opaque: true}, entries...)
 }
 
 // AddOptions say how entries are added.
@@ -60,27 +58,30 @@ type AddOptions struct {
 // AddWith is Add with options. With a key, the addition can be repeated after an error with [Error.MaybeApplied]: it
 // takes place once.
 func (s *Session) AddWith(ctx context.Context, o AddOptions, entries ...content.Content) (State, error) {
-	revision, tokens, err := s.window.AddWith(ctx, window.AddOptions(o), entries...)
-	return State{revision, tokens}, classify(err)
+	add := s.window.AddOnce
+	if o.Opaque {
+		add = s.window.AddOpaque
+	}
+	revision, tokens, err := add(ctx, o.Key, entries...)
+	return State{revision, tokens}, err
 }
 
 // Load appends entries of a stored conversation, to continue it. It refuses nothing: entries that cannot be sent to a
 // model are kept in the history, withheld by Prepare, and named in its outcome.
 func (s *Session) Load(ctx context.Context, entries ...content.Content) (State, error) {
 	revision, tokens, err := s.window.Load(ctx, entries...)
-	return State{revision, tokens}, classify(err)
+	return State{revision, tokens}, err
 }
 
 // SetSystem replaces the system prompt or instructions, text blocks only (else [KindEntry]). No strategy sees it and
 // nothing removes it. It counts with the pending tokens of every request, and [Prepared.System] returns it.
 func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error {
-	return classify(s.window.SetSystem(ctx, blocks...))
+	return s.window.SetSystem(ctx, blocks...)
 }
 
 // System returns what [Session.SetSystem] set. It must not be changed.
 func (s *Session) System() ([]content.Block, error) {
-	system, err := s.window.System()
-	return system, classify(err)
+	return s.window.System()
 }
 
 // SystemTokens returns the tokens of the system prompt, which every request has.
@@ -104,8 +105,7 @@ type Mark = history.Mark
 
 // Mark returns the moment after everything that was added so far, for [PrepareOptions].
 func (s *Session) Mark() (Mark, error) {
-	m, err := s.window.Mark()
-	return m, classify(err)
+	return s.window.Mark()
 }
 
 // Prepared is a history that is safe to send.
@@ -134,8 +134,11 @@ type Prepared struct {
 // After an error the history is valid, and Prepared holds it as it is. [KindOverflow] says that everything was tried
 // and the request is still too large. No other strategy is tried in place of one that failed.
 func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, error) {
-	ready, err := s.window.Prepare(ctx, window.PrepareOptions(o))
-	return Prepared(ready), classify(err)
+	ready, err := s.window.Prepare(ctx, window.Sending{Pending: o.PendingTokens, At: o.At, UpTo: o.UpTo})
+	return Prepared{
+		History: ready.Contents(), Tokens: ready.Tokens, System: ready.System, Revision: ready.Revision,
+		Unchanged: ready.Unchanged, UnchangedSince: ready.UnchangedSince, Outcome: ready.Outcome,
+	}, err
 }
 
 // Compress compresses the history now, regardless of the threshold. If there is nothing to compress, the outcome says
@@ -146,27 +149,26 @@ func (s *Session) Compress(ctx context.Context) (outcome.Outcome, error) {
 
 // CompressUpTo is Compress for what was added up to a mark; nil is now.
 func (s *Session) CompressUpTo(ctx context.Context, m *Mark) (outcome.Outcome, error) {
-	out, err := s.window.Compress(ctx, m)
-	return out, classify(err)
+	return s.window.Compress(ctx, m)
 }
 
 // ReportUsage takes the prompt tokens, cached ones included, that the provider reported for the last Prepare's request.
 // Later threshold checks go by them. After an error the report is lost, and later ones teach the same.
 func (s *Session) ReportUsage(ctx context.Context, promptTokens int) error {
-	return classify(s.window.ReportUsage(ctx, promptTokens))
+	return s.window.ReportUsage(ctx, promptTokens)
 }
 
 // SetTodos replaces the agent's task list. Strategies that summarise are told the unfinished tasks, and why each exists
 // is kept. Until it is called, the session reads the list from calls of known tools.
 func (s *Session) SetTodos(ctx context.Context, list []sdk.Todo) error {
-	return classify(s.window.SetTodos(ctx, list))
+	return s.window.SetTodos(ctx, list)
 }
 
 // Set overrides one setting for this session, from the next Prepare on, with a value of its type or its text form
 // ("0.5"); nil removes the override. Settings of the whole host are refused with [ErrFixed], and so is another token
 // encoding once something was added.
 func (s *Session) Set(ctx context.Context, key string, value any) error {
-	return classify(s.window.Set(ctx, key, value))
+	return s.window.Set(ctx, key, value)
 }
 
 // Config returns the configuration in force for this session.
@@ -186,15 +188,14 @@ func (s *Session) History() (History, error) { return s.HistoryAt(nil) }
 // itself; [Session.HistoryAt] and [Session.Size] do not, as they wait for nothing. It is for a request that was made at
 // the moment upTo (nil is now), and returns the mark to read the history at: what others added before is seen.
 func (s *Session) Refresh(ctx context.Context, upTo *Mark) (*Mark, error) {
-	upTo, err := s.window.Refresh(ctx, upTo)
-	return upTo, classify(err)
+	return s.window.Refresh(ctx, upTo)
 }
 
 // HistoryAt is History without what was added after a mark; nil is now.
 func (s *Session) HistoryAt(m *Mark) (History, error) {
 	h, err := s.window.HistoryAt(m)
 	if err != nil {
-		return History{}, classify(err)
+		return History{}, err
 	}
 	return History{h.Contents(), State{h.Revision, h.Tokens}}, nil
 }
@@ -209,7 +210,7 @@ type Size struct {
 // Size returns the size of the owned history without what was added after a mark; nil is now. It copies nothing.
 func (s *Session) Size(m *Mark) (Size, error) {
 	revision, tokens, entries, err := s.window.Size(m)
-	return Size{State{revision, tokens}, entries}, classify(err)
+	return Size{State{revision, tokens}, entries}, err
 }
 
 // Originals returns what was added under an id, before any strategy changed it: the entry, or for a tool call's id the
@@ -218,16 +219,14 @@ func (s *Session) Size(m *Mark) (Size, error) {
 // It reads the transcript or else the store: without the settings transcript.dir and sessions.store the error wraps
 // [ErrNoTranscript]. If nothing has the id it wraps [ErrNotRecorded].
 func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, error) {
-	entries, err := s.window.Originals(ctx, id)
-	return entries, classify(err)
+	return s.window.Originals(ctx, id)
 }
 
 // Explain returns what became of the entry with an id, as outcomes name it, or of the entries with the tool call that
 // has it; "" is all entries. Changes are in the order in which they were made, also those of an earlier program. It
 // reads the store: without the setting sessions.store the error wraps [ErrNotStored].
 func (s *Session) Explain(ctx context.Context, id string) ([]outcome.Logged, error) {
-	changes, err := s.window.Explain(ctx, id)
-	return changes, classify(err)
+	return s.window.Explain(ctx, id)
 }
 
 // TranscriptPath returns the file that every added entry is written to; "" without the setting transcript.dir.
@@ -238,4 +237,4 @@ func (s *Session) Closed() bool { return s.window.Closed() }
 
 // Close closes the session; a Prepare in progress fails with [ErrClosed]. If the transcript could not be written, the
 // error says how many entries it lacks, and the session stays open: call Close again when there is room.
-func (s *Session) Close() error { return classify(s.window.Close()) }
+func (s *Session) Close() error { return s.window.Close() }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/postgres"
 	"github.com/thresh-dev/thresh/internal/testkit/race"
@@ -88,11 +89,11 @@ func (s *survivor) turn() error {
 	if err != nil {
 		return err
 	}
-	want, err := s.twin.Prepare(s.t.Context(), window.PrepareOptions{})
+	want, err := s.twin.Prepare(s.t.Context(), window.Sending{})
 	if err != nil {
 		return err
 	}
-	raw, err := json.Marshal(want.History)
+	raw, err := json.Marshal(want.Contents())
 	if diff := cmp.Diff(string(raw), string(history)); diff != "" || revision != want.Revision {
 		s.t.Errorf("session %s, turn %d: revision %d, want %d\n%s", s.id, s.turns, revision, want.Revision, diff)
 	}
@@ -158,9 +159,9 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	}
 }
 
-func killed(t *testing.T, p *place, kills int, store string, start func(p *place, args ...string) victim) {
+func killed(t *testing.T, p *place, kills int, database string, start func(p *place, args ...string) victim) {
 	changes := map[string]string{"model.contextLimit": "6000", "compression.density.recencyPruning": "true"}
-	args := []string{"--set", "sessions.store=" + store}
+	args := []string{"--set", "sessions.store=" + database}
 	for key, value := range changes {
 		args = append(args, "--set", key+"="+value)
 	}
@@ -189,7 +190,7 @@ func killed(t *testing.T, p *place, kills int, store string, start func(p *place
 	var all []*survivor
 	for i := range 4 {
 		id := fmt.Sprintf("s%d-%d", i, os.Getpid())
-		twin, err := host.Session(window.SessionOptions{ID: id})
+		twin, err := host.Session(store.Key{ID: id}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -98,7 +98,7 @@ or a random one.`,
 					return err
 				}
 				defer func() { err = errors.Join(err, h.Close()) }()
-				session, err := h.Session(window.SessionOptions{Owner: s.owner, ID: id})
+				session, err := h.Session(store.Key{Owner: s.owner, ID: id}, nil)
 				if err != nil {
 					return err
 				}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
@@ -147,7 +148,7 @@ func (a *app) loadSession(cmd *cobra.Command, h *window.Host, name string) (*win
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.Session(window.SessionOptions{Settings: replay.Settings(h, t, nil)})
+	s, err := h.Session(store.Key{}, replay.Settings(h, t, nil))
 	if err != nil {
 		return nil, err
 	}

@@ -34,14 +34,9 @@ type View struct {
 // rewritten.
 func (v View) Mark() Mark { return v.at }
 
-// Contents returns what to send, shared and not to be changed. It is never nil, because a nil history tells an agent
+// Contents returns what to send, shared and not to be changed. It is nil for the zero View only, which tells an agent
 // that its session is closed.
-func (v View) Contents() []content.Content {
-	if v.contents == nil {
-		return []content.Content{}
-	}
-	return v.contents
-}
+func (v View) Contents() []content.Content { return v.contents }
 
 // Shared returns how many entries at the beginning of v are the same as in an earlier view of the history, and their
 // tokens. Within an epoch it only compares what was not settled in both; after a rewrite, up to the first entry that
@@ -94,8 +89,12 @@ func (h *History) ViewAt(m *Mark, count func(content.Content) int) View {
 	}
 	settled := b.out
 	pending := b.exchange(s.Entries[b.next:], false)
+	contents := v.contents[:b.out:b.out]
+	if contents == nil {
+		contents = []content.Content{}
+	}
 	return View{
-		Entries: v.entries[:b.out:b.out], contents: v.contents[:b.out:b.out], sums: v.sums[:b.out:b.out],
+		Entries: v.entries[:b.out:b.out], contents: contents, sums: v.sums[:b.out:b.out],
 		Problems: append([]outcome.Problem(nil), v.problems[:b.place.problems]...), Tokens: v.sums.of(0, b.out),
 		Pending:  pending,
 		Revision: s.Revision, Epoch: s.Epoch, Owned: len(s.Entries), OwnedTokens: s.Tokens, at: s.at,

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
@@ -73,26 +74,26 @@ func TestNoSecretIsMeasured(t *testing.T) {
 			"compression.hardLimit": "error"}, fails: true},
 		"no model": {settings: map[string]any{"compression.strategy": "one-shot"}, fails: true},
 	} {
-		s, err := h.Session(window.SessionOptions{ID: secret + " " + name, Settings: c.settings})
+		s, err := h.Session(store.Key{ID: secret + " " + name}, c.settings)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := s.Load(t.Context(), telling()...); err != nil {
 			t.Fatal(err)
 		}
-		ready, err := s.Prepare(t.Context(), window.PrepareOptions{})
+		ready, err := s.Prepare(t.Context(), window.Sending{})
 		if (err != nil) != c.fails {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := s.ReportUsage(t.Context(), ready.Tokens); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.Prepare(t.Context(), window.PrepareOptions{PendingTokens: 7}); (err != nil) != c.fails {
+		if _, err := s.Prepare(t.Context(), window.Sending{Pending: 7}); (err != nil) != c.fails {
 			t.Errorf("%s, again: %v", name, err)
 		}
 	}
 	// A name that is refused is measured nowhere.
-	if _, err := h.Session(window.SessionOptions{Settings: map[string]any{"compression.strategy": secret}}); err == nil {
+	if _, err := h.Session(store.Key{}, map[string]any{"compression.strategy": secret}); err == nil {
 		t.Error("a session with an unknown strategy was opened")
 	}
 	got := collect(t, reader)

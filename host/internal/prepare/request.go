@@ -16,17 +16,9 @@ import (
 type Request struct {
 	Strategy Strategy
 	Settings Settings
-	// Pending is how many tokens the next request holds in addition to the history: a prompt that is not added yet,
-	// tool schemas. It is clamped to at least 0.
-	Pending int
-	// UpTo, if not nil, is when the turn was requested: what was appended later is neither given to the strategy nor
-	// part of the view, and is left for the next turn. nil: the turn sees everything that the history holds when it
-	// begins.
-	UpTo *history.Mark
+	Sending
 	// SettingsVersion is [Pipeline.SettingsVersion] as of when Settings were read; 0 is the current one.
 	SettingsVersion uint64
-	// At is when the request is sent; zero is now. Replays set it to the recorded time.
-	At time.Time
 	// Apply, if not nil, carries out a plan in place of [history.History.Apply]. It must write all entries so far and
 	// the rewrite to durable storage first: after the rewrite, the removed ones exist nowhere else. If it fails, the
 	// turn fails and the history is unchanged. step is as in [outcome.Change]; "" is the ladder.
@@ -34,6 +26,19 @@ type Request struct {
 	// Compressing, if not nil, is called before a strategy is asked for a Compress, which may call a model. An error
 	// fails the turn. done is called when the answer was applied or dropped.
 	Compressing func(ctx context.Context) (done func(), err error)
+}
+
+// Sending is what is known of the request that is about to be sent. The zero value is a request of the history alone.
+type Sending struct {
+	// Pending is how many tokens the request holds in addition to the history: a prompt that is not added yet, tool
+	// schemas. It is clamped to at least 0.
+	Pending int
+	// At is when the request is sent; zero is now. Replays set it to the recorded time.
+	At time.Time
+	// UpTo, if not nil, is when the turn was requested: what was appended later is neither given to the strategy nor
+	// part of the view, and is left for the next turn. nil: the turn sees everything that the history holds when it
+	// begins.
+	UpTo *history.Mark
 }
 
 // Settings are the settings of one turn, resolved from the configuration.

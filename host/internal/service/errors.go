@@ -172,8 +172,8 @@ func Path(list string, at int, part string) string {
 
 // in says which part of a request is refused: of an element of a list, or of another value of several parts.
 func in(list, value string, err error) error {
-	switch known, ok := errors.AsType[*host.Error](err); {
-	case !ok || known.Kind != host.KindEntry:
+	switch known := host.ErrorOf(err); {
+	case known == nil || known.Kind != host.KindEntry:
 	case known.Entry != nil:
 		return &fieldError{Path(list, *known.Entry, known.Path), err}
 	case known.Path != "" || list == "":

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/window"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -139,7 +139,7 @@ func lateAtTheEnd(after history.Snapshot, late []content.Content) error {
 
 // countsRight counts the history again, as another session's, and compares.
 func (c *conversation) countsRight() error {
-	fresh, err := c.host.Session(window.SessionOptions{})
+	fresh, err := c.host.Session(store.Key{}, nil)
 	if err != nil {
 		return err
 	}

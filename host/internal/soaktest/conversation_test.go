@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -65,7 +66,7 @@ type conversation struct {
 }
 
 func (a agent) begin(round uint64) (*conversation, error) {
-	s, err := a.host.Session(window.SessionOptions{Settings: map[string]any{"compression.strategy": a.strategy}})
+	s, err := a.host.Session(store.Key{}, map[string]any{"compression.strategy": a.strategy})
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func (c *conversation) turn(ctx context.Context) error {
 	if len(late) > 0 {
 		adding.Go(func() { lateErr = c.say(late) })
 	}
-	p, err := c.session.Prepare(ctx, window.PrepareOptions{})
+	p, err := c.session.Prepare(ctx, window.Sending{})
 	adding.Wait()
 	if lateErr != nil {
 		return lateErr
@@ -114,7 +115,7 @@ func (c *conversation) turn(ctx context.Context) error {
 	if c.owned, err = c.session.History(); err != nil {
 		return err
 	}
-	if err := acceptable(p.History, p.Outcome.Pending); err != nil {
+	if err := acceptable(p.Contents(), p.Outcome.Pending); err != nil {
 		return fmt.Errorf("what is to be sent: %w", err)
 	}
 	if err := rewritten(before, c.owned, late, p.Outcome); err != nil {
@@ -165,7 +166,7 @@ func (c *conversation) judge(err error) error {
 func (c *conversation) end(ctx context.Context, calm func()) error {
 	const most = 3 // the last kill may be noticed only now
 	for attempt := 1; ; attempt++ {
-		_, err := c.session.Prepare(c.t.Context(), window.PrepareOptions{})
+		_, err := c.session.Prepare(c.t.Context(), window.Sending{})
 		if err == nil {
 			break
 		}

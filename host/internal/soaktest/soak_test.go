@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
@@ -106,7 +107,7 @@ func play(t *testing.T, h *window.Host, runDirs string) *tally {
 // ready makes the host load its token vocabulary, which takes seconds under the race detector.
 func ready(t *testing.T, h *window.Host) {
 	t.Helper()
-	s, err := h.Session(window.SessionOptions{})
+	s, err := h.Session(store.Key{}, nil)
 	if err == nil {
 		_, _, err = s.Add(t.Context(), gen.Session(1, 1)...)
 	}

@@ -24,6 +24,14 @@ func (c *Counter) Entry(e content.Content) int {
 	return n
 }
 
+// System returns the tokens of a system prompt, which counts like a message, or 0 without one.
+func (c *Counter) System(blocks []content.Block) int {
+	if len(blocks) == 0 {
+		return 0
+	}
+	return c.Entry(content.Content{Speaker: content.Human, Blocks: blocks})
+}
+
 func (c *Counter) entry(ctx context.Context, e content.Content) (int, error) {
 	total := entryFrame
 	buf := buffers.Get().(*[]byte)

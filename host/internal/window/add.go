@@ -2,7 +2,6 @@ package window
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/journal"
@@ -21,45 +20,44 @@ import (
 // A block of a kind that the host does not know is refused too: it is usually a misspelt kind or a provider's own form.
 // [Session.AddOpaque] adds such blocks on purpose.
 func (s *Session) Add(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
-	return s.AddWith(ctx, AddOptions{}, entries...)
+	return s.AddOnce(ctx, "", entries...)
 }
 
-// AddOpaque is Add for entries that may hold blocks of unknown kinds, which it keeps unchanged.
-func (s *Session) AddOpaque(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
-	return s.AddWith(ctx, AddOptions{Opaque: true}, entries...)
-}
-
-// AddOptions say how entries are added. The zero value is what [Session.Add] does.
-type AddOptions struct {
-	// Key makes the addition happen once: a repeated call, in this or another host of the store, gets the first one's
-	// answer. A session remembers the last 128 keys. The error wraps [journal.ErrKeyReused] if other entries were added
-	// under the key. "" is none.
-	Key string
-	// Opaque allows entries as [Session.AddOpaque] takes them.
-	Opaque bool
-}
-
-// AddWith is Add with options.
-func (s *Session) AddWith(ctx context.Context, o AddOptions, entries ...content.Content) (
+// AddOnce is Add with a key that makes it happen once: a repeated call, in this or another host of the store, gets the
+// first one's answer. A session remembers the last 128 keys. The error wraps [journal.ErrKeyReused] if other entries
+// were added under the key. "" is none.
+func (s *Session) AddOnce(ctx context.Context, key string, entries ...content.Content) (
 	revision uint64, total int, err error) {
 	for i, c := range entries {
-		if err := noOpaque(c); err != nil && !o.Opaque {
+		if err := noOpaque(c); err != nil {
 			return 0, 0, &EntryError{i, err}
 		}
 	}
+	return s.AddOpaque(ctx, key, entries...)
+}
+
+// AddOpaque is AddOnce for entries that may hold blocks of unknown kinds, which it keeps unchanged.
+func (s *Session) AddOpaque(ctx context.Context, key string, entries ...content.Content) (
+	revision uint64, total int, err error) {
 	if err := wellFormed(entries, check.Content); err != nil {
 		return 0, 0, err
 	}
-	if o.Key == "" {
-		return s.countAndAppend(ctx, entries, nil)
+	return s.append(ctx, Counted{entries: entries}, sessionlog.OnceOf(key, entries))
+}
+
+// AddCounted is Add for entries that were counted before, which it counts again only if the session counts in another
+// encoding.
+func (s *Session) AddCounted(ctx context.Context, c Counted) (revision uint64, total int, err error) {
+	if err := wellFormed(c.entries, check.Content); err != nil {
+		return 0, 0, err
 	}
-	return s.countAndAppend(ctx, entries, sessionlog.OnceOf(o.Key, entries))
+	return s.append(ctx, c, nil)
 }
 
 // Load appends entries of a stored or recorded conversation. Unlike Add it refuses nothing: entries that cannot be sent
 // to a model are kept in the history, withheld by Prepare, and named in its outcome.
 func (s *Session) Load(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
-	return s.countAndAppend(ctx, entries, nil)
+	return s.append(ctx, Counted{entries: entries}, nil)
 }
 
 // wellFormed returns an [*EntryError] for the first entry that judge refuses.
@@ -72,8 +70,9 @@ func wellFormed(entries []content.Content, judge func(content.Content) error) er
 	return nil
 }
 
-// countAndAppend counts outside of any lock, so a large addition holds nothing up.
-func (s *Session) countAndAppend(ctx context.Context, entries []content.Content, once *sessionlog.Once) (
+// append counts what is not counted yet, outside of any lock, so that a large addition holds nothing up, and gives it
+// to the journal.
+func (s *Session) append(ctx context.Context, c Counted, once *sessionlog.Once) (
 	revision uint64, total int, err error) {
 	if s.done.Err() != nil {
 		return 0, 0, s.failed("add", journal.ErrClosed)
@@ -91,60 +90,20 @@ func (s *Session) countAndAppend(ctx context.Context, entries []content.Content,
 	}
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
-	counter := s.currentCounter()
-	counts, err := s.countAll(ctx, counter, entries)
-	if err != nil {
-		return 0, 0, err
+	counting := func(ctx context.Context, counter *tokens.Counter) ([]history.Count, error) {
+		counted, err := count(ctx, counter, c.entries)
+		if err != nil {
+			return nil, s.wrong(err)
+		}
+		return counted.counts, nil
 	}
-	return s.append(ctx, entries, counts, counter, once)
-}
-
-func (s *Session) append(ctx context.Context, entries []content.Content, counts []history.Count,
-	counter *tokens.Counter, once *sessionlog.Once) (revision uint64, total int, err error) {
-	return s.journal.Append(ctx, journal.Addition{Entries: entries, Counts: counts, Counter: counter, Once: once,
-		Recount: func(ctx context.Context, c *tokens.Counter) ([]history.Count, error) {
-			return s.countAll(ctx, c, entries)
-		}})
-}
-
-func (s *Session) countAll(ctx context.Context, counter *tokens.Counter,
-	entries []content.Content) ([]history.Count, error) {
-	counts, err := counting{counter}.All(ctx, entries)
-	if err != nil {
-		return nil, fmt.Errorf("session %q: count entries: %w", s.key.ID, err)
-	}
-	return counts, nil
-}
-
-type counting struct{ *tokens.Counter }
-
-// All counts entries block by block. A block counts as much as an entry with only that block, less the frame, which is
-// what an empty entry counts.
-func (c counting) All(ctx context.Context, entries []content.Content) ([]history.Count, error) {
-	blocks := 0
-	for _, e := range entries {
-		blocks += len(e.Blocks)
-	}
-	single := make([]content.Content, 0, blocks)
-	for _, e := range entries {
-		for i := range e.Blocks {
-			single = append(single, content.Content{Speaker: e.Speaker, Blocks: e.Blocks[i : i+1]})
+	if counter := s.currentCounter(); c.counter == nil || c.counter.Encoding() != counter.Encoding() {
+		c.counter = counter
+		if c.counts, err = counting(ctx, counter); err != nil {
+			return 0, 0, err
 		}
 	}
-	counted, err := c.CountAll(ctx, single, nil)
-	if err != nil {
-		return nil, err
-	}
-	frame := c.Entry(content.Content{})
-	counts, all := make([]history.Count, len(entries)), make([]int32, blocks)
-	for i, e := range entries {
-		n := history.Count{Tokens: frame, Blocks: all[:len(e.Blocks):len(e.Blocks)]}
-		for j := range e.Blocks {
-			n.Blocks[j] = int32(counted[j] - frame)
-			n.Tokens += counted[j] - frame
-		}
-		counted, all = counted[len(e.Blocks):], all[len(e.Blocks):]
-		counts[i] = n
-	}
-	return counts, nil
+	return s.journal.Append(ctx, journal.Addition{
+		Entries: c.entries, Counts: c.counts, Counter: c.counter, Once: once, Recount: counting,
+	})
 }

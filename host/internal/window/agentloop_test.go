@@ -77,7 +77,7 @@ func play(t *testing.T, h *window.Host, counter *tokens.Counter, strategy string
 	turns, shrunk, human := 0, 0, 0
 	ask := func(i int) {
 		turns++
-		p, err := s.Prepare(t.Context(), window.PrepareOptions{})
+		p, err := s.Prepare(t.Context(), window.Sending{})
 		var overflow *prepare.ContextOverflowError
 		if err != nil && !errors.As(err, &overflow) {
 			t.Fatalf("before entry %d: %v", i, err)
@@ -85,21 +85,21 @@ func play(t *testing.T, h *window.Host, counter *tokens.Counter, strategy string
 		if p.Outcome.Tokens < p.Outcome.TokensBefore {
 			shrunk++
 		}
-		if err := accepts(p.History, len(p.Outcome.Pending) > 0); err != nil {
+		if err := accepts(p.Contents(), len(p.Outcome.Pending) > 0); err != nil {
 			t.Fatalf("before entry %d: %v", i, err)
 		}
 		if slices.ContainsFunc(p.Outcome.Ladder,
 			func(s outcome.LadderStep) bool { return s.Rung == outcome.RungHuman }) {
 			human++ // nothing else was left to make room
 		}
-		if what := lost(said, p.History); strategy == "high-density" && human == 0 && what != "" {
+		if what := lost(said, p.Contents()); strategy == "high-density" && human == 0 && what != "" {
 			t.Fatalf("before entry %d: a person's words are lost: %s", i, what)
 		}
 		owned := owned(t, s)
 		if got := known.total(owned.Contents()); got != owned.Tokens {
 			t.Fatalf("before entry %d: the history is kept as %d tokens and counts %d", i, owned.Tokens, got)
 		}
-		if got := known.total(p.History); got != p.Tokens {
+		if got := known.total(p.Contents()); got != p.Tokens {
 			t.Fatalf("before entry %d: what is to be sent is said to count %d tokens and counts %d", i, p.Tokens, got)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -62,7 +63,7 @@ func BenchmarkWindow(b *testing.B) {
 				b.StopTimer()
 				s := session(b, h, entries)
 				b.StartTimer()
-				p, err := s.Prepare(b.Context(), window.PrepareOptions{})
+				p, err := s.Prepare(b.Context(), window.Sending{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -143,7 +144,7 @@ func benchmarkTurns(b *testing.B, h *window.Host, tokens int) {
 	var took, edits []time.Duration
 	for b.Loop() {
 		s := session(b, h, entries[:n])
-		if _, err := s.Prepare(b.Context(), window.PrepareOptions{}); err != nil {
+		if _, err := s.Prepare(b.Context(), window.Sending{}); err != nil {
 			b.Fatal(err)
 		}
 		runtime.GC() // making the session is not part of its turns,
@@ -153,7 +154,7 @@ func benchmarkTurns(b *testing.B, h *window.Host, tokens int) {
 			if _, _, err := s.Load(b.Context(), entries[n+i*added:n+(i+1)*added]...); err != nil {
 				b.Fatal(err)
 			}
-			p, err := s.Prepare(b.Context(), window.PrepareOptions{})
+			p, err := s.Prepare(b.Context(), window.Sending{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -191,7 +192,7 @@ func BenchmarkRestore(b *testing.B) {
 			b.Fatal(err)
 		}
 		s := session(b, h, t.Entries)
-		if _, err := s.Prepare(b.Context(), window.PrepareOptions{}); err != nil {
+		if _, err := s.Prepare(b.Context(), window.Sending{}); err != nil {
 			b.Fatal(err)
 		}
 		if err := s.Close(); err != nil {
@@ -220,7 +221,7 @@ func BenchmarkSessionMemory(b *testing.B) {
 			}
 		}
 		s := session(b, h, entries)
-		if _, err := s.Prepare(b.Context(), window.PrepareOptions{}); err != nil {
+		if _, err := s.Prepare(b.Context(), window.Sending{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -264,7 +265,7 @@ func children(b *testing.B) (pids []string) {
 
 func session(b *testing.B, h *window.Host, entries []content.Content) *window.Session {
 	b.Helper()
-	s, err := h.Session(window.SessionOptions{})
+	s, err := h.Session(store.Key{}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestASessionGoesTheSameWayWithAndWithoutMirrors(t *testing.T) {
 					turns = append(turns, prepareTurn(t, s))
 				}
 				at = next
-				if diff := cmp.Diff(turns[1].History, turns[0].History, cmp.Comparer(sdk.Content.Equal)); diff != "" {
+				if diff := cmp.Diff(turns[1].Contents(), turns[0].Contents(), cmp.Comparer(sdk.Content.Equal)); diff != "" {
 					t.Fatalf("after %d entries the history is another one (-full +delta):\n%s", at, diff)
 				}
 				delta, full := turns[0].Outcome, turns[1].Outcome

@@ -1,13 +1,13 @@
-// Package engine is the runtime behind package host: it owns sessions, their histories and the plugin processes.
+// Package window is the runtime behind package host: it owns sessions, their histories and the plugin processes.
 //
 // It is for the doors (package host, and through it JSON-RPC) and for the lab, which drives sessions with recorded
-// conversations and needs more than an embedder does (lab.go). Programs that embed thresh use package host.
+// conversations. Programs that embed thresh use package host.
 //
 // Start at [Open], then [Host.Session], [Session.Add] and [Session.Prepare]. How the files relate:
 //
 //	host.go       a Host: what it is made of, opening and closing
 //	session.go    a Session: its parts, opening and closing
-//	add.go        entries come in: checked, counted, and given to the journal
+//	add.go        entries come in: checked, counted (counted.go), and given to the journal
 //	turn.go       Prepare and Compress from top to bottom: what other hosts wrote, the settings in force, the strategy
 //	              with its model and prompts, the turn of package prepare, and what is written of it
 //	settings.go   settings of one session, and which of them can change
@@ -18,7 +18,6 @@
 //	state.go      what a session remembers besides its history: its side of the journal
 //	kept.go       the store of a host, and deleting sessions from it
 //	logging.go    log/slog on the outside, hclog on the inside, because go-plugin wants that
-//	lab.go        counting without a session, planning without applying: for the lab only
 //
 // # Locks
 //

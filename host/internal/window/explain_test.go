@@ -27,14 +27,14 @@ func TestTheLogExplainsWhatTurnsDid(t *testing.T) {
 		settings := map[string]any{"model.contextLimit": way.limit, "compression.strategy": way.strategy,
 			"compression.density.recencyPruning": true}
 		kept := store.NewMemory()
-		s, err := openOn(t, kept, settings).Session(window.SessionOptions{ID: "s"})
+		s, err := openOn(t, kept, settings).Session(store.Key{ID: "s"}, nil)
 		must(t, err, nil)
 		var want []outcome.Change
 		entries := gen.Session(100, 5)
 		for i := range len(entries) / 2 {
 			_, _, err := s.Load(t.Context(), entries[2*i:2*i+2]...)
 			must(t, err, nil)
-			ready, _ := s.Prepare(t.Context(), window.PrepareOptions{})
+			ready, _ := s.Prepare(t.Context(), window.Sending{})
 			for _, c := range ready.Outcome.Changes {
 				if !slices.Contains([]string{outcome.StepOptimize, outcome.StepCompress, outcome.StepKeep}, c.Step) {
 					c.Step, laddered = journal.StepLadder, true

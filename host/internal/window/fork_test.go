@@ -8,7 +8,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 )
 
@@ -21,7 +20,7 @@ func TestAForkGoesOnAsItsParent(t *testing.T) {
 		h := openOn(t, kept, map[string]any{"model.contextLimit": 4000, "compression.strategy": strategy,
 			"compression.density.recencyPruning": true})
 		h.SetSnapshotEvery(7)
-		parent, err := h.Session(window.SessionOptions{ID: "parent"})
+		parent, err := h.Session(store.Key{ID: "parent"}, nil)
 		must(t, err, nil)
 		steps := script(entries, 9)
 		did := make([]any, len(steps))
@@ -37,7 +36,7 @@ func TestAForkGoesOnAsItsParent(t *testing.T) {
 		ids := map[int]string{}
 		for i, fork := range forks {
 			ids[i] = fmt.Sprint("fork-", i)
-			s, err := h.Session(window.SessionOptions{ID: ids[i], Fork: &fork})
+			s, err := h.Fork(store.Key{ID: ids[i]}, nil, fork)
 			must(t, err, nil)
 			must(t, s.Close(), nil)
 		}
@@ -48,7 +47,7 @@ func TestAForkGoesOnAsItsParent(t *testing.T) {
 			if err != nil || head.Origin != want {
 				t.Errorf("%v, %v", head.Origin, err)
 			}
-			s, err := h.Session(window.SessionOptions{ID: ids[i]})
+			s, err := h.Session(store.Key{ID: ids[i]}, nil)
 			must(t, err, nil)
 			for j := i; j < min(i+20, len(steps)); j++ {
 				if diff := cmp.Diff(did[j], steps[j](t, s)); diff != "" {

@@ -24,6 +24,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -42,7 +43,8 @@ type Options struct {
 	// Attach maps strategies to the sockets of processes started by hand (--attach), for debugging. It is not a
 	// setting, because a file must not be able to decide it.
 	Attach map[string]string
-	// Keep keeps sessions where the setting sessions.store says. The lab's sessions end with their host.
+	// Keep keeps sessions where the setting sessions.store says, and what they learn of a model for later ones. The lab's
+	// sessions end with their host, and all begin alike.
 	Keep bool
 	// Granted returns the profiles that an access token may choose by name; nil for no token any.
 	Granted func(ctx context.Context, token string) ([]string, error)
@@ -63,8 +65,8 @@ type Host struct {
 	granted func(ctx context.Context, token string) ([]string, error)
 	spend   func(ctx context.Context, owner string, usd float64) error
 
-	// calibrations are what sessions learned about models, for later sessions to begin with.
-	calibrations calibrations
+	// calibrations are what sessions learned about models, for later sessions to begin with; nil without Options.Keep.
+	calibrations *calibrations
 
 	taxonomies shared[string, tools.Taxonomy]
 	rules      shared[string, keep.Rules]
@@ -122,6 +124,9 @@ func Open(o Options) (*Host, error) {
 	h.keeper = journal.NewKeeper(kept, rand.Text(),
 		func() int64 { return int64(h.Config().Settings().Sessions.MaxMemory) })
 	h.config.Store(c)
+	if o.Keep {
+		h.calibrations = &calibrations{known: map[calibrated]tokens.Calibration{}}
+	}
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
 		Lacking: manager.Lacking,
@@ -170,44 +175,51 @@ func (h *Host) LockPlugins(ctx context.Context, names ...string) (map[string]plu
 // ResetPlugin takes a plugin that crashed too often out of quarantine. It reports whether the plugin was ever started.
 func (h *Host) ResetPlugin(name string) bool { return h.plugins.Reset(name) }
 
-// SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
-type SessionOptions struct {
-	// Owner is the name of the access token that the session belongs to; "" is the local user. Ids are unique per
-	// owner. The registry of settings says what owners other than the local user may set.
-	Owner string
-	ID    string
-	// Existing opens only a session that is in the store; otherwise the error wraps [journal.ErrNoSession].
-	Existing bool
-	// Fork is what a session that is not in the store begins with; nil is nothing.
-	Fork *journal.Fork
-	// Settings override the host's, by key ("compression.strategy"); values as in [Session.Set].
-	Settings map[string]any
+// Session opens a session; one that is in the store continues. The zero key's is a new one with a random id. settings
+// override the host's, by key ("compression.strategy"); values as in [Session.Set]. The registry of settings says what
+// owners other than the local user may set. The error wraps [journal.ErrSessionExists] if a session with the same id is
+// open in this host.
+func (h *Host) Session(key store.Key, settings map[string]any) (*Session, error) {
+	return h.open(key, settings, opening{})
 }
 
-// Session opens a session; one that is in the store continues. The error wraps [journal.ErrSessionExists] if one with
-// the same id is open in this host.
-func (h *Host) Session(o SessionOptions) (*Session, error) {
-	if err := (store.Key{Owner: o.Owner, ID: o.ID}).Check(); err != nil {
+// Stored is Session for one that is in the store; otherwise the error wraps [journal.ErrNoSession].
+func (h *Host) Stored(key store.Key, settings map[string]any) (*Session, error) {
+	return h.open(key, settings, opening{existing: true})
+}
+
+// Fork is Session, which begins as another one if it is not in the store.
+func (h *Host) Fork(key store.Key, settings map[string]any, from journal.Fork) (*Session, error) {
+	return h.open(key, settings, opening{fork: &from})
+}
+
+type opening struct {
+	existing bool
+	fork     *journal.Fork
+}
+
+func (h *Host) open(key store.Key, settings map[string]any, o opening) (*Session, error) {
+	if err := key.Check(); err != nil {
 		return nil, err
 	}
 	lookup, stop := store.Within(context.Background())
 	defer stop()
-	by, err := h.setter(lookup, o.Owner)
+	by, err := h.setter(lookup, key.Owner)
 	if err != nil {
 		return nil, err
 	}
-	c, err := h.configOf(by, o.Settings)
+	c, err := h.configOf(by, settings)
 	if err != nil {
 		return nil, err
 	}
-	if o.ID == "" {
-		o.ID = rand.Text()
+	if key.ID == "" {
+		key.ID = rand.Text()
 	}
 	// Before the lock: it may read directories.
 	if err := h.checkStrategy(c); err != nil {
-		return nil, fmt.Errorf("open session %q: %w", o.ID, err)
+		return nil, fmt.Errorf("open session %q: %w", key.ID, err)
 	}
-	s, err := newSession(h, store.Key{Owner: o.Owner, ID: o.ID}, by, o.Settings, c)
+	s, err := newSession(h, key, by, settings, c)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +235,7 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	}()
 	ctx, cancel := store.Within(s.done)
 	defer cancel()
-	if err := s.begin(ctx, o); err != nil {
+	if err := s.begin(ctx, settings, o); err != nil {
 		return nil, err
 	}
 	begun = true

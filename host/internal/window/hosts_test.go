@@ -67,7 +67,7 @@ func TestHostsThatTakeTurns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			both := open2(t)
-			alone, err := open(t, settings).Session(window.SessionOptions{ID: "s"})
+			alone, err := open(t, settings).Session(store.Key{ID: "s"}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +75,7 @@ func TestHostsThatTakeTurns(t *testing.T) {
 			for _, kept := range both {
 				h := openOn(t, kept, settings)
 				h.SetSnapshotEvery(20)
-				s, err := h.Session(window.SessionOptions{ID: "s"})
+				s, err := h.Session(store.Key{ID: "s"}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -102,7 +102,7 @@ func TestHostsThatWriteAtOnce(t *testing.T) {
 			for _, kept := range open2(t) {
 				h := openOn(t, kept, settings)
 				h.SetSnapshotEvery(10)
-				s, err := h.Session(window.SessionOptions{ID: "s"})
+				s, err := h.Session(store.Key{ID: "s"}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -121,7 +121,7 @@ func TestHostsThatWriteAtOnce(t *testing.T) {
 							t.Errorf("add: %v", err)
 						}
 						if i%3 == 2 {
-							if _, err := s.Prepare(context.Background(), window.PrepareOptions{}); err != nil {
+							if _, err := s.Prepare(context.Background(), window.Sending{}); err != nil {
 								t.Errorf("prepare: %v", err)
 							}
 						}
@@ -175,7 +175,7 @@ func TestASessionThatAnotherHostBeganAgain(t *testing.T) {
 				} {
 					id := fmt.Sprint(what, i)
 					begin := func(h *window.Host, text string, n int) *window.Session {
-						s, err := h.Session(window.SessionOptions{ID: id})
+						s, err := h.Session(store.Key{ID: id}, nil)
 						for range n {
 							if err == nil {
 								_, _, err = s.Add(t.Context(), says(content.Human, text))
@@ -235,7 +235,7 @@ func pair(t *testing.T, hook *hooked, settings map[string]any) (first, second *w
 	for _, kept := range []store.Store{hook, hook.Store} {
 		h := openOn(t, kept, settings)
 		h.SetLeaseTime(300 * time.Millisecond)
-		s, err := h.Session(window.SessionOptions{ID: "s"})
+		s, err := h.Session(store.Key{ID: "s"}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +260,7 @@ func TestAHostThatWasPausedPastItsLease(t *testing.T) {
 	if between.Outcome.Compress.Kind != "applied" {
 		t.Fatalf("the other host did not compress: %+v", between.Outcome.Compress)
 	}
-	if diff := cmp.Diff(between.History, got.History); diff != "" || got.Outcome.Compress.Kind != "" {
+	if diff := cmp.Diff(between.Contents(), got.Contents()); diff != "" || got.Outcome.Compress.Kind != "" {
 		t.Errorf("the host that was paused compressed again (%q):\n%s", got.Outcome.Compress.Kind, diff)
 	}
 }
@@ -297,15 +297,15 @@ func TestATurnSeesWhatOtherHostsAdded(t *testing.T) {
 	}
 	add(t, other, says(content.Human, "and a half"))
 	asked = moment(t, s)
-	got, err := s.Prepare(t.Context(), window.PrepareOptions{UpTo: &asked})
-	if diff := cmp.Diff([]string{"one", "two", "and a half"}, texts(got.History)); diff != "" || err != nil {
+	got, err := s.Prepare(t.Context(), window.Sending{UpTo: &asked})
+	if diff := cmp.Diff([]string{"one", "two", "and a half"}, texts(got.Contents())); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	add(t, s, says(content.Human, "three"))
 	asked = moment(t, s)
 	add(t, s, says(content.Human, "later"))
-	got, err = s.Prepare(t.Context(), window.PrepareOptions{UpTo: &asked})
-	if diff := cmp.Diff([]string{"one", "two", "and a half", "three"}, texts(got.History)); diff != "" || err != nil {
+	got, err = s.Prepare(t.Context(), window.Sending{UpTo: &asked})
+	if diff := cmp.Diff([]string{"one", "two", "and a half", "three"}, texts(got.Contents())); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 }
@@ -317,9 +317,9 @@ func TestATurnSeesWhatOtherHostsAddedBeforeLaterEntries(t *testing.T) {
 	add(t, s, says(content.Human, "one"))
 	for i, way := range []func(*history.Mark) []string{
 		func(m *history.Mark) []string {
-			got, err := s.Prepare(t.Context(), window.PrepareOptions{UpTo: m})
+			got, err := s.Prepare(t.Context(), window.Sending{UpTo: m})
 			must(t, err, nil)
-			return texts(got.History)
+			return texts(got.Contents())
 		},
 		func(m *history.Mark) []string {
 			upTo, err := s.Refresh(t.Context(), m)
@@ -377,7 +377,7 @@ func TestAStoreWithoutRoom(t *testing.T) {
 	full := &faulty{Store: store.NewMemory()}
 	settings := map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"}
 	h := openOn(t, full, settings)
-	s, err := h.Session(window.SessionOptions{ID: "s"})
+	s, err := h.Session(store.Key{ID: "s"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +389,7 @@ func TestAStoreWithoutRoom(t *testing.T) {
 	if _, _, err := s.Add(t.Context(), says(content.Human, "no room")); !store.IsCause(err, store.Full) {
 		t.Errorf("add: %v", err)
 	}
-	if _, err := s.Prepare(t.Context(), window.PrepareOptions{}); !store.IsCause(err, store.Full) {
+	if _, err := s.Prepare(t.Context(), window.Sending{}); !store.IsCause(err, store.Full) {
 		t.Errorf("prepare: %v", err)
 	}
 	if err := s.Set(t.Context(), "compression.threshold", 0.9); !store.IsCause(err, store.Full) {
@@ -404,7 +404,7 @@ func TestAStoreWithoutRoom(t *testing.T) {
 	full.on.Store(false)
 	add(t, s, says(content.Human, "room again"))
 	want := prepareTurn(t, s)
-	again, err := openOn(t, full, settings).Session(window.SessionOptions{ID: "s"})
+	again, err := openOn(t, full, settings).Session(store.Key{ID: "s"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,7 +434,7 @@ func (f *faulty) Append(ctx context.Context, key store.Key, at store.Position, c
 func TestAnAnswerThatIsLost(t *testing.T) {
 	kept := &lossy{Store: store.NewMemory()}
 	h := openOn(t, kept, map[string]any{"transcript.dir": t.TempDir()})
-	s, err := h.Session(window.SessionOptions{ID: "s"})
+	s, err := h.Session(store.Key{ID: "s"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func (s *Session) AddIdentified(
 	if err := wellFormed(entries, check.Parsed); err != nil {
 		return nil, 0, err
 	}
-	_, total, err := s.countAndAppend(ctx, entries, nil)
+	_, total, err := s.append(ctx, Counted{entries: entries}, nil)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -58,28 +58,17 @@ func (s *Session) knows(known int) error {
 	return nil
 }
 
-// PrepareIdentified is [Session.Prepare] that also returns the ids of the entries of the history, in order. An entry
-// made for the view alone has none. Without a history ids is nil.
-func (s *Session) PrepareIdentified(
-	ctx context.Context, known int, o PrepareOptions,
-) (ready Prepared, ids []string, err error) {
+// PrepareIdentified is [Session.Prepare], which returns the entries of the view with their ids. An entry made for the
+// view alone has none.
+func (s *Session) PrepareIdentified(ctx context.Context, known int, o Sending) (Prepared, error) {
 	leave, err := s.journal.Enter()
 	defer leave()
 	if err != nil {
-		return Prepared{}, nil, err
+		return Prepared{}, err
 	}
-	ready, err = s.Prepare(ctx, o)
+	ready, err := s.Prepare(ctx, o)
 	if moved := s.knows(known); moved != nil {
-		return Prepared{}, nil, moved
+		return Prepared{}, moved
 	}
-	// The last view is what Prepare has just returned.
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if ready.History != nil {
-		ids = make([]string, len(s.last.Entries))
-		for i, e := range s.last.Entries {
-			ids[i] = e.ID
-		}
-	}
-	return ready, ids, err
+	return ready, err
 }

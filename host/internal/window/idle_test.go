@@ -34,9 +34,9 @@ func TestIdleSessionsLeaveMemory(t *testing.T) {
 	var sessions, twins []*window.Session
 	var scripts [][]step
 	for i := range 4 {
-		o := window.SessionOptions{ID: fmt.Sprint("s", i), Settings: map[string]any{"compression.threshold": 0.7}}
+		key, own := store.Key{ID: fmt.Sprint("s", i)}, map[string]any{"compression.threshold": 0.7}
 		for h, list := range map[*window.Host]*[]*window.Session{whole: &twins, tight: &sessions} {
-			s, err := h.Session(o)
+			s, err := h.Session(key, own)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,8 +86,8 @@ func TestNoReaderTakesAFailureForAnEmptySession(t *testing.T) {
 		"Size":      func() (bool, error) { _, _, n, err := s.Size(nil); return n != 2, err },
 		"System":    func() (bool, error) { b, err := s.System(); return len(b) != 1, err },
 		"Prepare": func() (bool, error) {
-			p, err := s.Prepare(t.Context(), window.PrepareOptions{UpTo: &before})
-			return len(p.History) != 2, err
+			p, err := s.Prepare(t.Context(), window.Sending{UpTo: &before})
+			return len(p.Contents()) != 2, err
 		},
 		"PlanOptimize": func() (bool, error) { p, _, err := s.PlanOptimize(t.Context()); return p == nil, err },
 		"Compress":     func() (bool, error) { o, err := s.Compress(t.Context(), nil); return o.TokensBefore == 0, err },
@@ -138,7 +138,7 @@ func TestMemoryOfSessionsIsCountedAndGivenBack(t *testing.T) {
 				defer kept.Close()
 				h := openOn(t, kept, map[string]any{"sessions.maxMemory": 0, "model.contextLimit": 10_000_000})
 				begin := func(i int) *window.Session {
-					s, err := h.Session(window.SessionOptions{ID: fmt.Sprint("s", i)})
+					s, err := h.Session(store.Key{ID: fmt.Sprint("s", i)}, nil)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -205,7 +205,7 @@ func heapBytes() int64 {
 
 func TestOldSessionsAreDeleted(t *testing.T) {
 	kept := expiring{store.NewMemory(), make(chan int, 2)}
-	s, err := openOn(t, kept, map[string]any{"sessions.keep": "1h"}).Session(window.SessionOptions{ID: "old"})
+	s, err := openOn(t, kept, map[string]any{"sessions.keep": "1h"}).Session(store.Key{ID: "old"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

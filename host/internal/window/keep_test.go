@@ -32,7 +32,7 @@ func marked(p window.Prepared) (changes, kept string) {
 			all = append(all, fmt.Sprintf("%s %s %s %s", c.Step, c.Kind, c.EntryID, c.Rule))
 		}
 	}
-	for i, c := range p.History {
+	for i, c := range p.Contents() {
 		if rule := check.KeptBy(c); rule != "" {
 			now = append(now, fmt.Sprintf("%d %s", i, rule))
 		}
@@ -45,7 +45,7 @@ func marked(p window.Prepared) (changes, kept string) {
 func TestKeepInAStoredSession(t *testing.T) {
 	kept := store.NewMemory()
 	first := openOn(t, kept, nil)
-	s, err := first.Session(window.SessionOptions{ID: "s"})
+	s, err := first.Session(store.Key{ID: "s"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +61,8 @@ func TestKeepInAStoredSession(t *testing.T) {
 	add(t, s, reading("a", "/r/CLAUDE.md", "use tabs")...)
 	p := turn("keep kept e1 <keep>", "0 <keep>")
 	add(t, s, reading("b", "/r/main.go", "package main")...)
-	if q := turn("", "0 <keep>"); q.Outcome.Stable.Entries != len(p.History) {
-		t.Errorf("%d entries of %d are sent as before", q.Outcome.Stable.Entries, len(p.History))
+	if q := turn("", "0 <keep>"); q.Outcome.Stable.Entries != len(p.Contents()) {
+		t.Errorf("%d entries of %d are sent as before", q.Outcome.Stable.Entries, len(p.Contents()))
 	}
 	if err := s.Set(t.Context(), "compression.keep", []string{"CLAUDE.md"}); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestKeepInAStoredSession(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = openOn(t, kept, nil).Session(window.SessionOptions{ID: "s"}); err != nil {
+	if s, err = openOn(t, kept, nil).Session(store.Key{ID: "s"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	turn("", "0 <keep>, 2 CLAUDE.md")
@@ -111,7 +111,7 @@ func TestKeptEntriesAreBounded(t *testing.T) {
 		s := begin(t, h, nil)
 		add(t, s, says(content.Human, long), says(content.AI, "I see."), says(content.Human, "Go on."),
 			says(content.AI, "Done."), says(content.Human, strings.Repeat("And then? ", 150)))
-		p, err := s.Prepare(t.Context(), window.PrepareOptions{})
+		p, err := s.Prepare(t.Context(), window.Sending{})
 		if got := fmt.Sprint(err, p.Outcome.Warnings); !strings.Contains(got, want) {
 			t.Errorf("share %v: %s", share, got)
 		}

@@ -21,7 +21,7 @@ import (
 // has ended by the store's clock, and then does what one host does alone.
 func TestHostsWhenTheHolderOfTheLeaseIsKilled(t *testing.T) {
 	settings := map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"}
-	o := window.SessionOptions{ID: "s"}
+	key := store.Key{ID: "s"}
 	for name, open2 := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -29,11 +29,11 @@ func TestHostsWhenTheHolderOfTheLeaseIsKilled(t *testing.T) {
 			dying := &mortal{Store: both[0]}
 			first := openOn(t, dying, settings)
 			first.SetLeaseTime(time.Second)
-			killed, err := first.Session(o)
+			killed, err := first.Session(key, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			alone, err := open(t, settings).Session(o)
+			alone, err := open(t, settings).Session(key, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,21 +42,21 @@ func TestHostsWhenTheHolderOfTheLeaseIsKilled(t *testing.T) {
 				add(t, killed, entry)
 				add(t, alone, entry)
 			}
-			if _, err := killed.Prepare(t.Context(), window.PrepareOptions{}); !errors.Is(err, errDead) {
+			if _, err := killed.Prepare(t.Context(), window.Sending{}); !errors.Is(err, errDead) {
 				t.Fatalf("the host was not killed while it compressed: %v", err)
 			}
-			other, err := openOn(t, both[1], settings).Session(o)
+			other, err := openOn(t, both[1], settings).Session(key, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := other.Prepare(t.Context(), window.PrepareOptions{})
+			got, err := other.Prepare(t.Context(), window.Sending{})
 			if got.Outcome.Compress.Kind != "applied" {
 				t.Errorf("the other host did not compress: %+v", got.Outcome.Compress)
 			}
 			if after := time.Since(dying.leased); after < time.Second {
 				t.Errorf("the other host went on %v after the lease was taken, which lasts a second", after)
 			}
-			want := prepared(alone.Prepare(t.Context(), window.PrepareOptions{}))
+			want := prepared(alone.Prepare(t.Context(), window.Sending{}))
 			if diff := cmp.Diff(want, prepared(got, err)); diff != "" {
 				t.Error(diff)
 			}

@@ -140,7 +140,7 @@ func TestWhoCancelsCancelsTheModelCall(t *testing.T) {
 			defer stop()
 			done := make(chan error, 1)
 			go func() {
-				_, err := s.Prepare(ctx, window.PrepareOptions{})
+				_, err := s.Prepare(ctx, window.Sending{})
 				done <- err
 			}()
 			call := <-calls
@@ -182,10 +182,10 @@ func TestAProfileThatCannotBeUsed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := begin(t, writing(t, "openai", server, c.settings), nil)
 			add(t, s, long(50)...)
-			p, err := s.Prepare(t.Context(), window.PrepareOptions{})
+			p, err := s.Prepare(t.Context(), window.Sending{})
 			must(t, err, c.want)
-			if len(p.History) != 100 || p.Tokens != owned(t, s).Tokens || p.Outcome.Tokens != p.Tokens {
-				t.Errorf("%d entries, %d tokens", len(p.History), p.Tokens)
+			if len(p.Contents()) != 100 || p.Tokens != owned(t, s).Tokens || p.Outcome.Tokens != p.Tokens {
+				t.Errorf("%d entries, %d tokens", len(p.Contents()), p.Tokens)
 			}
 		})
 	}
@@ -204,8 +204,8 @@ func TestWhatComesInWhileTheModelWrites(t *testing.T) {
 	before := long(50)
 	add(t, s, before...)
 	p := prepareTurn(t, s)
-	if p.Outcome.Compress.Kind != outcome.KindApplied || texts(p.History)[len(p.History)-1] != "one more thing" {
-		t.Errorf("%+v, the end is %q", p.Outcome.Compress, texts(p.History)[len(p.History)-1])
+	if p.Outcome.Compress.Kind != outcome.KindApplied || texts(p.Contents())[len(p.Contents())-1] != "one more thing" {
+		t.Errorf("%+v, the end is %q", p.Outcome.Compress, texts(p.Contents())[len(p.Contents())-1])
 	}
 	kept, err := transcript.ReadFile(s.TranscriptPath(), transcript.Options{})
 	if err != nil {
@@ -234,7 +234,7 @@ func TestAnErrorOfTheModelCanBeTold(t *testing.T) {
 			s := begin(t, h, nil)
 			add(t, s, long(50)...)
 			server.Queue(c.reply)
-			_, err := s.Prepare(t.Context(), window.PrepareOptions{})
+			_, err := s.Prepare(t.Context(), window.Sending{})
 			var failed *prepare.CompressError
 			if must(t, err, c.want); !errors.As(err, &failed) || failed.Strategy != "one-shot" ||
 				failed.Profile != "writer" || failed.Retryable != c.retryable {

@@ -60,7 +60,7 @@ func open(t testing.TB, set map[string]any) *window.Host {
 // openOn is open for a host that keeps its sessions in a store; without one they are gone with it.
 func openOn(t testing.TB, kept store.Store, set map[string]any) *window.Host {
 	t.Helper()
-	return openWith(t, window.Options{Store: kept}, set)
+	return openWith(t, window.Options{Store: kept, Keep: true}, set)
 }
 
 // openWith is open with further options.
@@ -81,7 +81,7 @@ func openWith(t testing.TB, o window.Options, set map[string]any) *window.Host {
 
 func begin(t testing.TB, h *window.Host, settings map[string]any) *window.Session {
 	t.Helper()
-	s, err := h.Session(window.SessionOptions{Settings: settings})
+	s, err := h.Session(store.Key{}, settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func add(t testing.TB, s *window.Session, entries ...content.Content) {
 
 func prepareTurn(t testing.TB, s *window.Session) window.Prepared {
 	t.Helper()
-	p, err := s.Prepare(t.Context(), window.PrepareOptions{})
+	p, err := s.Prepare(t.Context(), window.Sending{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,36 +13,22 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Messages are messages in a provider's form, to add to a session.
-type Messages struct {
-	Form     *messages.API
-	Messages []json.RawMessage
-	// System replaces the session's system prompt: a string or a list of text parts, as the provider takes it next to
-	// the messages. Nil keeps it. System and developer messages at the beginning of the session are added to it.
-	System json.RawMessage
-	// Key is as in [AddOptions].
-	Key string
-}
-
-// once returns the identity of the addition, or nil without a key. It is made from the messages as received: what they
-// become depends on what was added before.
-func (m Messages) once() *sessionlog.Once {
-	if m.Key == "" {
-		return nil
-	}
-	return sessionlog.OnceOfTexts(m.Key, append([]json.RawMessage{[]byte(m.Form.Name), m.System}, m.Messages...)...)
-}
-
-// AddMessages appends messages in a provider's form, all or none, as [Session.Add] appends entries. A message that is
-// not of the form is refused with an error that wraps [ErrInvalidEntry] and a [*messages.Error]. Parts of
-// unknown kinds are kept unchanged.
-func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64, total int, err error) {
+// AddMessages appends messages in a provider's form, all or none, as [Session.AddOnce] appends entries. A message that is
+// not of the form is refused with an error that wraps [ErrInvalidEntry] and a [*messages.Error]. Parts of unknown kinds
+// are kept unchanged.
+//
+// system replaces the session's system prompt: a string or a list of text parts, as the provider takes it next to the
+// messages. Nil keeps it. System and developer messages at the beginning of the session are added to it.
+func (s *Session) AddMessages(
+	ctx context.Context, form *messages.API, key string, system json.RawMessage, added []json.RawMessage,
+) (revision uint64, total int, err error) {
 	leave, err := s.journal.Enter()
 	defer leave()
 	if err != nil {
 		return 0, 0, err
 	}
-	once := m.once()
+	// Of the messages as received: what they become depends on what was added before.
+	once := sessionlog.OnceOfTexts(key, append([]json.RawMessage{[]byte(form.Name), system}, added...)...)
 	switch done, err := s.journal.Repeated(once); {
 	case err != nil:
 		return 0, 0, err
@@ -54,12 +40,12 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64,
 		return 0, 0, err
 	}
 	before := messages.Before{System: old, Begun: s.history.Snapshot().Added > 0, Called: s.called}
-	if m.System != nil {
-		if before.System, err = messages.ParseSystem(m.System); err != nil {
+	if system != nil {
+		if before.System, err = messages.ParseSystem(system); err != nil {
 			return 0, 0, fmt.Errorf("%w: %w", ErrInvalidEntry, err)
 		}
 	}
-	parsed, err := messages.Parse(m.Form, before, m.Messages)
+	parsed, err := messages.Parse(form, before, added)
 	if err != nil {
 		return 0, 0, fmt.Errorf("add %w (%w)", err, ErrInvalidEntry)
 	}
@@ -75,7 +61,7 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64,
 			return 0, 0, err
 		}
 	}
-	revision, total, err = s.countAndAppend(ctx, parsed.Entries, once)
+	revision, total, err = s.append(ctx, Counted{entries: parsed.Entries}, once)
 	if err != nil {
 		_ = s.SetSystem(context.WithoutCancel(ctx), old...) // it could be set before
 	}
@@ -94,9 +80,4 @@ func (s *Session) called(id string) string {
 		}
 	}
 	return ""
-}
-
-// Request returns the prepared history in a provider's form, ready to be sent, and what the form could not hold.
-func (p Prepared) Request(form *messages.API) messages.Rendered {
-	return messages.Render(form, p.System, p.History, true)
 }

@@ -40,7 +40,7 @@ func TestWhatIsSpentIsCounted(t *testing.T) {
 	cut := modelapi.Reply{Fault: modelapi.FaultCut, Text: "so", Usage: paid}
 	compress := func(ctx context.Context, s *window.Session) error { _, err := s.Compress(ctx, nil); return err }
 	prepare := func(ctx context.Context, s *window.Session) error {
-		_, err := s.Prepare(ctx, window.PrepareOptions{})
+		_, err := s.Prepare(ctx, window.Sending{})
 		return err
 	}
 	for name, c := range map[string]struct {
@@ -60,7 +60,7 @@ func TestWhatIsSpentIsCounted(t *testing.T) {
 			p := &purse{limit: c.limit}
 			h := openWith(t, window.Options{Spend: p.spend}, withModel("anthropic", server,
 				map[string]any{"profiles.writer.provider.prices.input": 1000.0}))
-			s, err := h.Session(window.SessionOptions{Owner: "alice"})
+			s, err := h.Session(store.Key{Owner: "alice"}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestATurnThatIsOvertakenSaysAllThatItSpent(t *testing.T) {
 	for i := range both {
 		var err error
 		h := openOn(t, kept, withModel("anthropic", server, nil))
-		if both[i], err = h.Session(window.SessionOptions{ID: "one"}); err != nil {
+		if both[i], err = h.Session(store.Key{ID: "one"}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {

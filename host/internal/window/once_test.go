@@ -27,7 +27,7 @@ func addOnce(t *testing.T, s *window.Session, key string, texts ...string) size 
 	for _, text := range texts {
 		entries = append(entries, says(content.Human, text))
 	}
-	revision, tokens, err := s.AddWith(t.Context(), window.AddOptions{Key: key}, entries...)
+	revision, tokens, err := s.AddOnce(t.Context(), key, entries...)
 	must(t, err, nil)
 	return size{revision, tokens}
 }
@@ -36,7 +36,7 @@ func sessionOn(t *testing.T, kept store.Store) (*window.Host, *window.Session) {
 	t.Helper()
 	h := openOn(t, kept, nil)
 	h.SetSnapshotEvery(3)
-	s, err := h.Session(window.SessionOptions{ID: "s"})
+	s, err := h.Session(store.Key{ID: "s"}, nil)
 	must(t, err, nil)
 	return h, s
 }
@@ -44,9 +44,13 @@ func sessionOn(t *testing.T, kept store.Store) (*window.Host, *window.Session) {
 // An addition with a key takes place once, and is answered as the first time: by the same host, by another one that has
 // the session open, and after a restart; entries or messages.
 func TestAnAdditionWithAKey(t *testing.T) {
-	messages := window.Messages{Form: &chat.Messages, Key: "k3", Messages: []json.RawMessage{
-		json.RawMessage(`{"role":"system","content":"You fix bugs."}`), json.RawMessage(`{"role":"user","content":"fix"}`),
-	}}
+	addMessages := func(s *window.Session) size {
+		revision, tokens, err := s.AddMessages(t.Context(), &chat.Messages, "k3", nil, []json.RawMessage{
+			json.RawMessage(`{"role":"system","content":"You fix bugs."}`), json.RawMessage(`{"role":"user","content":"fix"}`),
+		})
+		must(t, err, nil)
+		return size{revision, tokens}
+	}
 	for name, open2 := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,24 +58,20 @@ func TestAnAdditionWithAKey(t *testing.T) {
 			_, other := sessionOn(t, both[1])
 			first, s := sessionOn(t, both[0])
 			want := []size{addOnce(t, s, "k1", "one"), addOnce(t, s, "k2", "two", "three")}
-			revision, tokens, err := s.AddMessages(t.Context(), messages)
-			must(t, err, nil)
-			want = append(want, size{revision, tokens})
+			want = append(want, addMessages(s))
 			check := func(who string, s *window.Session) {
 				t.Helper()
 				again := []size{addOnce(t, s, "k1", "one"), addOnce(t, s, "k2", "two", "three")}
-				revision, tokens, err := s.AddMessages(t.Context(), messages)
-				must(t, err, nil)
-				again = append(again, size{revision, tokens})
+				again = append(again, addMessages(s))
 				if fmt.Sprint(again) != fmt.Sprint(want) {
 					t.Errorf("%s: answered with %v, the first time with %v", who, again, want)
 				}
-				_, err = s.Refresh(t.Context(), nil)
+				_, err := s.Refresh(t.Context(), nil)
 				must(t, err, nil)
 				if n := len(owned(t, s).Entries); n != 5 {
 					t.Errorf("%s: %d entries", who, n)
 				}
-				if _, _, err := s.AddWith(t.Context(), window.AddOptions{Key: "k1"}, says(content.Human, "other")); !errors.Is(
+				if _, _, err := s.AddOnce(t.Context(), "k1", says(content.Human, "other")); !errors.Is(
 					err, journal.ErrKeyReused) {
 					t.Errorf("%s: other entries under the key: %v", who, err)
 				}
@@ -141,7 +141,7 @@ func TestAnAdditionOfUnknownOutcome(t *testing.T) {
 		_, s := sessionOn(t, kept)
 		add(t, s, says(content.Human, "one"))
 		kept.next.Store(true)
-		_, _, err := s.AddWith(t.Context(), window.AddOptions{Key: key}, says(content.Human, "two"))
+		_, _, err := s.AddOnce(t.Context(), key, says(content.Human, "two"))
 		unknown := (*journal.UnknownError)(nil)
 		if !errors.As(err, &unknown) || unknown.Repeatable != (key != "") {
 			t.Errorf("key %q: %v", key, err)

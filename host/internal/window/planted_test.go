@@ -155,7 +155,7 @@ func look(t *testing.T, h *window.Host, p planted, strategy string, limit int, r
 	newest, madeRoom := "", false
 	var people []string
 	ask := func(i int) bool {
-		ready, err := s.Prepare(t.Context(), window.PrepareOptions{})
+		ready, err := s.Prepare(t.Context(), window.Sending{})
 		var overflow *prepare.ContextOverflowError
 		if errors.As(err, &overflow) {
 			if len(overflow.Kept) > 0 && !strings.Contains(err.Error(), "compression.keep") {
@@ -166,7 +166,7 @@ func look(t *testing.T, h *window.Host, p planted, strategy string, limit int, r
 		if err != nil {
 			t.Fatalf("before entry %d: %v", i, err)
 		}
-		all := everything(ready.History)
+		all := everything(ready.Contents())
 		l.requests++
 		for _, r := range p.rules {
 			if r.from >= i || r.until >= 0 && r.until < i {

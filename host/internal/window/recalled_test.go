@@ -12,7 +12,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
@@ -72,14 +71,14 @@ func TestWhatWasRecalledIsNotRemovedAgain(t *testing.T) {
 					}
 					p := prepareTurn(t, s)
 					requests++
-					all := everything(p.History)
+					all := everything(p.Contents())
 					for _, text := range held {
 						if recalled++; !strings.Contains(all, text) {
 							t.Fatalf("seed %d: before call %d: gone is %.80q", seed, calls+1, text)
 						}
 					}
 					kept := 0
-					for _, c := range p.History {
+					for _, c := range p.Contents() {
 						if check.KeptBy(c) == tools.Recall {
 							kept++
 						}
@@ -93,17 +92,16 @@ func TestWhatWasRecalledIsNotRemovedAgain(t *testing.T) {
 					if random.IntN(4) == 0 {
 						slept.Sleep()
 					}
-					if diff := cmp.Diff(p.History, prepareTurn(t, slept).History); diff != "" {
+					if diff := cmp.Diff(p.Contents(), prepareTurn(t, slept).Contents()); diff != "" {
 						t.Fatalf("seed %d: the session that was read again has another history: %s", seed, diff)
 					}
 				}
 				n, _ := moment(t, s).Counts()
-				fork, err := h.Session(window.SessionOptions{ID: s.ID() + "-fork", Settings: set,
-					Fork: &journal.Fork{Parent: s.ID(), At: s.Position(), Entries: int(n), Whole: true}})
+				fork, err := h.Fork(store.Key{ID: s.ID() + "-fork"}, set, journal.Fork{Parent: s.ID(), At: s.Position(), Entries: int(n), Whole: true})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(prepareTurn(t, s).History, prepareTurn(t, fork).History); diff != "" {
+				if diff := cmp.Diff(prepareTurn(t, s).Contents(), prepareTurn(t, fork).Contents()); diff != "" {
 					t.Errorf("seed %d: the fork has another history: %s", seed, diff)
 				}
 			}

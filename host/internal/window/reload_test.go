@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
@@ -13,7 +14,7 @@ func TestReloadIsForSessionsThatAreOpenedLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := open(t, nil)
 			limit := func() int {
-				s, err := h.Session(window.SessionOptions{Settings: own})
+				s, err := h.Session(store.Key{}, own)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -42,7 +42,7 @@ func script(entries []content.Content, seed uint64) (steps []step) {
 			steps = append(steps, odd(r.IntN(6), r.IntN(1000)))
 		}
 		at = at.Add(time.Duration(r.IntN(400)) * time.Second)
-		o := window.PrepareOptions{PendingTokens: r.IntN(300), At: at}
+		o := window.Sending{Pending: r.IntN(300), At: at}
 		report := r.IntN(3) == 0
 		steps = append(steps, func(t *testing.T, s *window.Session) any {
 			p, err := s.Prepare(t.Context(), o)
@@ -83,7 +83,7 @@ func prepared(p window.Prepared, err error) any {
 		o.Compress.Cooldown.Until = time.Time{}
 	}
 	o.Warnings = nil // they name the end of a cooldown
-	raw, encodeErr := json.Marshal(p)
+	raw, encodeErr := json.Marshal([]any{p.Contents(), p.Tokens, p.System, p.Revision, p.Unchanged, p.UnchangedSince, p.Outcome})
 	return []any{string(raw), err != nil, encodeErr}
 }
 
@@ -135,8 +135,8 @@ func goesOn(t *testing.T, entries []content.Content, settings map[string]any) {
 	kept := store.NewMemory()
 	whole, host := open(t, all), openOn(t, kept, all)
 	host.SetSnapshotEvery(7)
-	o := window.SessionOptions{ID: "s", Settings: map[string]any{"compression.preserveThreshold": 0.3}}
-	never, err := whole.Session(o)
+	key, own := store.Key{ID: "s"}, map[string]any{"compression.preserveThreshold": 0.3}
+	never, err := whole.Session(key, own)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func goesOn(t *testing.T, entries []content.Content, settings map[string]any) {
 			host = openOn(t, kept, all)
 			host.SetSnapshotEvery(7)
 		}
-		s, err := host.Session(o)
+		s, err := host.Session(key, own)
 		if err != nil {
 			t.Fatalf("open before step %d: %v", i, err)
 		}
@@ -165,12 +165,12 @@ func TestTheLastOverrideIsTakenBackForGood(t *testing.T) {
 	h := openOn(t, kept, nil)
 	const key = "compression.threshold"
 	for _, value := range []any{0.25, nil} {
-		s, err := h.Session(window.SessionOptions{ID: "s"})
+		s, err := h.Session(store.Key{ID: "s"}, nil)
 		must(t, err, nil)
 		must(t, s.Set(t.Context(), key, value), nil)
 		must(t, s.Close(), nil)
 	}
-	s, err := openOn(t, kept, nil).Session(window.SessionOptions{ID: "s"})
+	s, err := openOn(t, kept, nil).Session(store.Key{ID: "s"}, nil)
 	must(t, err, nil)
 	if got := s.Config().Settings().Compression.Threshold; got != nil {
 		t.Errorf("%s is %v", key, *got)

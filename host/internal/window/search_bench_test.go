@@ -73,7 +73,7 @@ func BenchmarkSearch(b *testing.B) {
 		h.SetStore(kept)
 		key := store.Key{ID: "searched"}
 		fill := func(every func()) []string {
-			s, err := h.Session(window.SessionOptions{ID: key.ID})
+			s, err := h.Session(store.Key{ID: key.ID}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -137,7 +137,7 @@ func BenchmarkIndexing(b *testing.B) {
 		kept := open(b)
 		h.SetStore(kept)
 		key := store.Key{ID: "indexed"}
-		s, err := h.Session(window.SessionOptions{ID: key.ID})
+		s, err := h.Session(store.Key{ID: key.ID}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

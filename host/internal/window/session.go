@@ -89,18 +89,18 @@ func newSession(h *Host, key store.Key, by config.Setter, settings map[string]an
 
 // begin reads the session from the store, and then opens its transcript log, whose place settings from the store
 // decide. A stored session gets the settings that it was not opened with before.
-func (s *Session) begin(ctx context.Context, o SessionOptions) error {
+func (s *Session) begin(ctx context.Context, settings map[string]any, o opening) error {
 	own := s.overrides
-	found, forked, err := s.journal.Open(ctx, o.Fork)
+	found, forked, err := s.journal.Open(ctx, o.fork)
 	if err != nil {
 		return err
 	}
 	if found || forked {
-		if err := s.resume(ctx, o.Settings, own); err != nil {
+		if err := s.resume(ctx, settings, own); err != nil {
 			return err
 		}
 	}
-	if o.Existing && !found {
+	if o.existing && !found {
 		return s.wrong(journal.ErrNoSession)
 	}
 	leave, err := s.journal.Enter() // counts its memory

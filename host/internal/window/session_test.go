@@ -20,6 +20,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
@@ -84,14 +85,14 @@ func TestSetRefusesWhatIsWrong(t *testing.T) {
 			t.Errorf("%s = %v: a %T", c.key, c.value, err)
 		}
 	}
-	if _, err := h.Session(window.SessionOptions{Settings: map[string]any{"compression.threshold": 0}}); err == nil {
+	if _, err := h.Session(store.Key{}, map[string]any{"compression.threshold": 0}); err == nil {
 		t.Error("a session was opened with a threshold of 0")
 	}
 	add(t, s, says(content.Human, "counted"))
 	must(t, s.Set(t.Context(), "model.encoding", "p50k_base"), window.ErrFixed)
 	must(t, s.Set(t.Context(), "compression.threshold", "0.7"), nil)
 	must(t, s.Set(t.Context(), "compression.strategy", "nosuch"), plugins.ErrUnknownStrategy)
-	_, err := h.Session(window.SessionOptions{Settings: map[string]any{"compression.strategy": "nosuch"}})
+	_, err := h.Session(store.Key{}, map[string]any{"compression.strategy": "nosuch"})
 	must(t, err, plugins.ErrUnknownStrategy)
 	must(t, s.Set(t.Context(), "compression.strategy", nil), nil)
 	prepareTurn(t, s)
@@ -115,7 +116,7 @@ func TestAddTakesAllOrNothing(t *testing.T) {
 		t.Errorf("Restore: %v", err)
 	}
 	p := prepareTurn(t, s)
-	if diff := cmp.Diff([]string{"good"}, texts(p.History)); diff != "" || len(p.Outcome.Problems) != 1 {
+	if diff := cmp.Diff([]string{"good"}, texts(p.Contents())); diff != "" || len(p.Outcome.Problems) != 1 {
 		t.Errorf("problems %v, prepared:\n%s", p.Outcome.Problems, diff)
 	}
 }
@@ -141,13 +142,13 @@ func TestABadAnswerLeavesTheHistory(t *testing.T) {
 	s := begin(t, open(t, nil), map[string]any{"compression.strategy": "out-of-bounds"})
 	add(t, s, says(content.Human, "x"))
 	before := owned(t, s)
-	p, err := s.Prepare(t.Context(), window.PrepareOptions{})
+	p, err := s.Prepare(t.Context(), window.Sending{})
 	var answer *history.AnswerError
 	if !errors.As(err, &answer) || !errors.Is(err, history.ErrOutOfBounds) {
 		t.Errorf("got %v", err)
 	}
-	if len(p.History) != 1 || owned(t, s).Revision != before.Revision {
-		t.Errorf("%d entries prepared, revision %d after %d", len(p.History), owned(t, s).Revision, before.Revision)
+	if len(p.Contents()) != 1 || owned(t, s).Revision != before.Revision {
+		t.Errorf("%d entries prepared, revision %d after %d", len(p.Contents()), owned(t, s).Revision, before.Revision)
 	}
 }
 
@@ -164,7 +165,7 @@ func working(t *testing.T, h *window.Host, entries ...content.Content) (s *windo
 	add(t, s, entries...)
 	done = make(chan error, 1)
 	go func() {
-		_, err := s.Prepare(context.Background(), window.PrepareOptions{})
+		_, err := s.Prepare(context.Background(), window.Sending{})
 		done <- err
 	}()
 	pipe, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits for its reader
@@ -201,7 +202,7 @@ func TestLateAddsAreKept(t *testing.T) {
 		t.Error(diff)
 	}
 	p := prepareTurn(t, s)
-	if diff := cmp.Diff([]string{"first", "late", "later"}, texts(p.History)); diff != "" || !p.Outcome.Optimize.Ran {
+	if diff := cmp.Diff([]string{"first", "late", "later"}, texts(p.Contents())); diff != "" || !p.Outcome.Optimize.Ran {
 		t.Errorf("what came late was not looked at (%+v), or is not sent:\n%s", p.Outcome.Optimize, diff)
 	}
 }
@@ -222,8 +223,8 @@ func TestPrepareSaysWhatIsUnchanged(t *testing.T) {
 		if p.UnchangedSince != since || p.Unchanged > len(kept) || p.Unchanged == 0 && i > 0 {
 			t.Fatalf("%d entries unchanged since revision %d, want since %d", p.Unchanged, p.UnchangedSince, since)
 		}
-		kept, since = append(kept[:p.Unchanged:p.Unchanged], p.History[p.Unchanged:]...), p.Revision
-		if !slices.EqualFunc(kept, p.History, content.Content.Equal) {
+		kept, since = append(kept[:p.Unchanged:p.Unchanged], p.Contents()[p.Unchanged:]...), p.Revision
+		if !slices.EqualFunc(kept, p.Contents(), content.Content.Equal) {
 			t.Fatal("the beginning is not the same")
 		}
 		pruned = pruned || p.Outcome.Optimize.Replaced > 0
@@ -249,7 +250,7 @@ func TestCloseEndsAPrepare(t *testing.T) {
 			}
 			_, _, err := s.Add(t.Context(), says(content.Human, "y"))
 			must(t, err, journal.ErrClosed)
-			_, err = s.Prepare(t.Context(), window.PrepareOptions{})
+			_, err = s.Prepare(t.Context(), window.Sending{})
 			must(t, err, journal.ErrClosed)
 		})
 	}
@@ -260,7 +261,7 @@ func TestACallersContextEndsAPrepare(t *testing.T) {
 	add(t, s, says(content.Human, "x"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := s.Prepare(ctx, window.PrepareOptions{})
+	_, err := s.Prepare(ctx, window.Sending{})
 	must(t, err, context.Canceled)
 	prepareTurn(t, s)
 }
@@ -270,8 +271,8 @@ func TestATurnThatWaitsEndsInTime(t *testing.T) {
 	s, first, release := working(t, open(t, nil), says(content.Human, "x"))
 	for name, turn := range map[string]func(context.Context) ([]content.Content, error){
 		"Prepare": func(ctx context.Context) ([]content.Content, error) {
-			p, err := s.Prepare(ctx, window.PrepareOptions{})
-			return p.History, err
+			p, err := s.Prepare(ctx, window.Sending{})
+			return p.Contents(), err
 		},
 		"Compress": func(ctx context.Context) ([]content.Content, error) {
 			_, err := s.Compress(ctx, nil)
@@ -305,19 +306,19 @@ func TestATurnThatWaitsEndsInTime(t *testing.T) {
 
 func TestSessionIDsAreOneAtATime(t *testing.T) {
 	h := open(t, nil)
-	first, err := h.Session(window.SessionOptions{ID: "mine"})
+	first, err := h.Session(store.Key{ID: "mine"}, nil)
 	must(t, err, nil)
-	_, err = h.Session(window.SessionOptions{ID: "mine"})
+	_, err = h.Session(store.Key{ID: "mine"}, nil)
 	must(t, err, journal.ErrSessionExists)
 	must(t, first.Close(), nil)
-	again, err := h.Session(window.SessionOptions{ID: "mine"})
+	again, err := h.Session(store.Key{ID: "mine"}, nil)
 	must(t, err, nil)
 	must(t, first.Close(), nil) // closing twice is harmless, also to the session that has the id now
-	_, err = h.Session(window.SessionOptions{ID: "mine"})
+	_, err = h.Session(store.Key{ID: "mine"}, nil)
 	must(t, err, journal.ErrSessionExists)
 	add(t, again, says(content.Human, "x"))
 	must(t, h.Close(), nil)
-	_, err = h.Session(window.SessionOptions{})
+	_, err = h.Session(store.Key{}, nil)
 	must(t, err, journal.ErrClosed)
 }
 
@@ -342,7 +343,7 @@ func TestManySessionsAtOnce(t *testing.T) {
 	for i := range 24 {
 		strategy := []string{"high-density", "top-down-truncation", "gate"}[i%3]
 		wg.Go(func() {
-			s, err := h.Session(window.SessionOptions{Settings: map[string]any{"compression.strategy": strategy}})
+			s, err := h.Session(store.Key{}, map[string]any{"compression.strategy": strategy})
 			if err != nil {
 				t.Error(err)
 				return
@@ -361,13 +362,13 @@ func TestManySessionsAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				p, err := s.Prepare(t.Context(), window.PrepareOptions{})
+				p, err := s.Prepare(t.Context(), window.Sending{})
 				var overflow *prepare.ContextOverflowError
 				if err != nil && !errors.As(err, &overflow) {
 					t.Errorf("%s: %v", strategy, err)
 					return
 				}
-				if err := accepts(p.History, false); err != nil {
+				if err := accepts(p.Contents(), false); err != nil {
 					t.Errorf("%s: %v", strategy, err)
 				}
 			}
@@ -385,7 +386,7 @@ func TestManySessionsAtOnce(t *testing.T) {
 			}
 		})
 		for range 10 {
-			if _, err := s.Prepare(t.Context(), window.PrepareOptions{}); err != nil {
+			if _, err := s.Prepare(t.Context(), window.Sending{}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -401,7 +402,7 @@ func TestManySessionsAtOnce(t *testing.T) {
 // entry counts as one or the other says.
 func TestAnEncodingIsChosenWhileEntriesComeIn(t *testing.T) {
 	h := open(t, nil)
-	s, err := h.Session(window.SessionOptions{})
+	s, err := h.Session(store.Key{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -427,14 +428,14 @@ func TestAnEncodingIsChosenWhileEntriesComeIn(t *testing.T) {
 func TestSessionsOfDifferentOwners(t *testing.T) {
 	h := open(t, nil)
 	for _, owner := range []string{"", "alice", "bob"} {
-		s, err := h.Session(window.SessionOptions{Owner: owner, ID: "s"})
+		s, err := h.Session(store.Key{Owner: owner, ID: "s"}, nil)
 		if err != nil {
 			t.Fatalf("%q: %v", owner, err)
 		}
 		if _, _, err := s.Add(t.Context()); err != nil || s.ID() != "s" {
 			t.Errorf("%q: %v, %v", owner, s.ID(), err)
 		}
-		if _, err := h.Session(window.SessionOptions{Owner: owner, ID: "s"}); !errors.Is(err, journal.ErrSessionExists) {
+		if _, err := h.Session(store.Key{Owner: owner, ID: "s"}, nil); !errors.Is(err, journal.ErrSessionExists) {
 			t.Errorf("%q: the same id again: %v", owner, err)
 		}
 	}

@@ -54,10 +54,10 @@ func granting(t *testing.T, kept store.Store, profiles *[]string) *window.Host {
 func TestWhatATokenMayNotSetIsNotInForceInAStoredSession(t *testing.T) {
 	kept, made := store.NewMemory(), filepath.Join(t.TempDir(), "made")
 	h := granting(t, kept, new([]string))
-	s, err := h.Session(window.SessionOptions{ID: "old", Settings: map[string]any{
+	s, err := h.Session(store.Key{ID: "old"}, map[string]any{
 		"prompts.dir": "/etc", "compression.threshold": 0.3, "profile": "cheap", "compression.profile": "own",
 		"profiles.own.provider.kind": "openai", "profiles.own.provider.model": "m",
-		"profiles.own.provider.keyFile": "/etc/passwd", "compression.llm.maxTokens": 9999, "transcript.dir": made}})
+		"profiles.own.provider.keyFile": "/etc/passwd", "compression.llm.maxTokens": 9999, "transcript.dir": made})
 	must(t, err, nil)
 	add(t, s, says(content.Human, "hello"))
 	must(t, s.Close(), nil)
@@ -72,7 +72,7 @@ func TestWhatATokenMayNotSetIsNotInForceInAStoredSession(t *testing.T) {
 			set.Compression.LLM.MaxTokens != 2_000_000 || s.TranscriptPath() != "" || *set.Compression.Threshold != 0.3 {
 			t.Errorf("%s: %+v", what, set)
 		}
-		p, err := s.Prepare(t.Context(), window.PrepareOptions{})
+		p, err := s.Prepare(t.Context(), window.Sending{})
 		must(t, err, nil)
 		for _, key := range refused {
 			if !slices.ContainsFunc(p.Outcome.Warnings, func(w string) bool {
@@ -81,15 +81,14 @@ func TestWhatATokenMayNotSetIsNotInForceInAStoredSession(t *testing.T) {
 				t.Errorf("%s: no warning for %s: %q", what, key, p.Outcome.Warnings)
 			}
 		}
-		if len(p.Outcome.Warnings) != len(refused) || len(p.History) != 1 {
+		if len(p.Outcome.Warnings) != len(refused) || len(p.Contents()) != 1 {
 			t.Errorf("%s: %q", what, p.Outcome.Warnings)
 		}
 	}
-	s, err = h.Session(window.SessionOptions{ID: "old", Owner: "alice", Existing: true})
+	s, err = h.Stored(store.Key{Owner: "alice", ID: "old"}, nil)
 	must(t, err, nil)
 	check("opened", s, refused...)
-	fork, err := h.Session(window.SessionOptions{ID: "fork", Owner: "alice",
-		Fork: &journal.Fork{Parent: "old", At: s.Position(), Entries: 1, Whole: true}})
+	fork, err := h.Fork(store.Key{Owner: "alice", ID: "fork"}, nil, journal.Fork{Parent: "old", At: s.Position(), Entries: 1, Whole: true})
 	must(t, err, nil)
 	check("forked", fork, refused...)
 	for _, key := range refused {
@@ -105,12 +104,12 @@ func TestWhatATokenMayNotSetIsNotInForceInAStoredSession(t *testing.T) {
 func TestAGrantedProfileIsInForceAsLongAsItIsGranted(t *testing.T) {
 	kept, granted := store.NewMemory(), []string{"cheap"}
 	h := granting(t, kept, &granted)
-	s, err := h.Session(window.SessionOptions{ID: "s", Owner: "alice", Settings: map[string]any{"profile": "cheap"}})
+	s, err := h.Session(store.Key{Owner: "alice", ID: "s"}, map[string]any{"profile": "cheap"})
 	must(t, err, nil)
 	add(t, s, says(content.Human, "hello"))
 	check := func(s *window.Session, limit, warnings int) {
 		t.Helper()
-		p, err := s.Prepare(t.Context(), window.PrepareOptions{})
+		p, err := s.Prepare(t.Context(), window.Sending{})
 		must(t, err, nil)
 		if got := s.Config().Settings().Model.ContextLimit; got != limit || len(p.Outcome.Warnings) != warnings {
 			t.Errorf("limit %d, want %d; %q", got, limit, p.Outcome.Warnings)
@@ -124,7 +123,7 @@ func TestAGrantedProfileIsInForceAsLongAsItIsGranted(t *testing.T) {
 		t.Errorf("set without a grant: %v", err)
 	}
 	must(t, s.Close(), nil)
-	s, err = h.Session(window.SessionOptions{ID: "s", Owner: "alice", Existing: true})
+	s, err = h.Stored(store.Key{Owner: "alice", ID: "s"}, nil)
 	must(t, err, nil)
 	check(s, 200_000, 1)
 	granted = []string{"other", "cheap"}

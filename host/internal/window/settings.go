@@ -85,7 +85,7 @@ func (s *Session) set(ctx context.Context, key string, value any, raw json.RawMe
 // useCounter makes the session count with another counter. Callers hold s.mu.
 func (s *Session) useCounter(counter *tokens.Counter) {
 	s.counter = counter
-	s.systemTokens = countSystem(counter, s.system)
+	s.systemTokens = counter.System(s.system)
 	s.pipeline = prepare.New(s.name(), s.history, counting{counter})
 }
 

@@ -76,7 +76,7 @@ func TestAStoreThatStalls(t *testing.T) {
 			return err
 		},
 		"prepare": func(s *window.Session) error {
-			_, err := s.Prepare(t.Context(), window.PrepareOptions{})
+			_, err := s.Prepare(t.Context(), window.Sending{})
 			return err
 		},
 		"compress": func(s *window.Session) error {
@@ -88,7 +88,7 @@ func TestAStoreThatStalls(t *testing.T) {
 	for name, method := range methods {
 		for after, failed := 0, true; failed; after++ {
 			kept.after = 1 << 30
-			s, err := h.Session(window.SessionOptions{ID: fmt.Sprint(name, after)})
+			s, err := h.Session(store.Key{ID: fmt.Sprint(name, after)}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -106,7 +106,7 @@ func (r remembered) Adopt(state journal.Memory, reopened bool) error {
 	if s.overrides == nil { // a state without any
 		s.overrides = map[string]json.RawMessage{}
 	}
-	s.system, s.systemTokens = state.System, countSystem(s.counter, state.System)
+	s.system, s.systemTokens = state.System, s.counter.System(state.System)
 	s.told = state.Told
 	s.todos = state.Todos
 	if !s.told {

@@ -18,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/conform/statements"
@@ -142,7 +143,7 @@ func listen(t rapid.TB, h *window.Host, set map[string]any, root string, entries
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := h.Session(window.SessionOptions{Settings: set})
+	s, err := h.Session(store.Key{}, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func listen(t rapid.TB, h *window.Host, set map[string]any, root string, entries
 		}
 	}
 	ask := func(i int, last bool) {
-		p, err := s.Prepare(ctx, window.PrepareOptions{})
+		p, err := s.Prepare(ctx, window.Sending{})
 		var overflow *prepare.ContextOverflowError
 		if err != nil && !errors.As(err, &overflow) {
 			t.Fatalf("before entry %d: %v", i, err)
@@ -206,15 +207,15 @@ func shownAs(t rapid.TB, s *window.Session, p window.Prepared, counter *tokens.C
 	again := history.New()
 	again.AppendEntries(owned(t, s).Entries)
 	view := again.View(counter.Entry)
-	if len(view.Entries) != len(p.History) {
-		t.Fatalf("%d entries were prepared, and the history shows %d", len(p.History), len(view.Entries))
+	if len(view.Entries) != len(p.Contents()) {
+		t.Fatalf("%d entries were prepared, and the history shows %d", len(p.Contents()), len(view.Entries))
 	}
 	out := make([]statements.Entry, len(view.Entries))
 	for i, e := range view.Entries {
-		if !e.Content.Equal(p.History[i]) {
+		if !e.Content.Equal(p.Contents()[i]) {
 			t.Fatalf("entry %s is prepared as another one", cmp.Or(e.ID, "made"))
 		}
-		out[i] = statements.Entry{ID: e.ID, Content: p.History[i]}
+		out[i] = statements.Entry{ID: e.ID, Content: p.Contents()[i]}
 	}
 	return out
 }

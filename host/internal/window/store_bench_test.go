@@ -10,7 +10,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/store/postgres"
 	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
-	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	cluster "github.com/thresh-dev/thresh/internal/testkit/postgres"
 )
@@ -47,8 +46,8 @@ func BenchmarkOpenStored(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: "high-density"})
 			h.SetStore(open(b))
-			o := window.SessionOptions{ID: fmt.Sprint("bench", os.Getpid())}
-			s, err := h.Session(o)
+			key := store.Key{ID: fmt.Sprint("bench", os.Getpid())}
+			s, err := h.Session(key, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -60,7 +59,7 @@ func BenchmarkOpenStored(b *testing.B) {
 			_ = s.Close()
 			n := 0
 			for b.Loop() {
-				s, err := h.Session(o)
+				s, err := h.Session(key, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -80,7 +79,7 @@ func BenchmarkStoredTurn(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: "idle"})
 			h.SetStore(open(b))
-			s, err := h.Session(window.SessionOptions{ID: fmt.Sprint("turn", os.Getpid())})
+			s, err := h.Session(store.Key{ID: fmt.Sprint("turn", os.Getpid())}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

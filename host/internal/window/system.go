@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // SetSystem replaces the system prompt that the provider takes before the history. It is separate from the history: no
-// strategy sees or removes it, it counts with the pending tokens of every request, and [Prepared.System] returns it.
+// strategy sees or removes it, it counts with the pending tokens of every request, and [Session.System] returns it.
 // Blocks other than text are refused with an error that wraps [ErrInvalidEntry].
 func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error {
 	for i, b := range blocks {
@@ -21,7 +20,7 @@ func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error 
 	}
 	system := slices.Clone(blocks)
 	return s.journal.Change(ctx, "set the system prompt", func() error {
-		counted := countSystem(s.currentCounter(), system)
+		counted := s.currentCounter().System(system)
 		s.journal.SetSystem(system)
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -53,12 +52,4 @@ func (s *Session) pendingTokens(others int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return min(max(0, others), maxPending-s.systemTokens) + s.systemTokens
-}
-
-// countSystem returns the tokens of a system prompt, which counts like a message, or 0 without one.
-func countSystem(counter *tokens.Counter, blocks []content.Block) int {
-	if len(blocks) == 0 {
-		return 0
-	}
-	return counter.Entry(content.Content{Speaker: content.Human, Blocks: blocks})
 }

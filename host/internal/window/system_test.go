@@ -27,7 +27,7 @@ func TestTheSystemPromptStandsBesideTheHistory(t *testing.T) {
 		if _, _, err := s.Add(t.Context(), says); err != nil {
 			t.Fatal(err)
 		}
-		ready, err := s.Prepare(t.Context(), window.PrepareOptions{PendingTokens: 10})
+		ready, err := s.Prepare(t.Context(), window.Sending{Pending: 10})
 		if err != nil {
 			t.Fatal(err)
 		}

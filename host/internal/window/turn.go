@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/journal"
@@ -18,18 +17,11 @@ import (
 
 var _ prepare.Strategy = (*plugins.Strategy)(nil)
 
-// PrepareOptions describe the request about to be sent. The zero value is a request of the history alone.
-type PrepareOptions struct {
-	// PendingTokens is what the request holds besides the history and [Session.System]: tool schemas, a prompt not
-	// added yet, a system prompt that the session was not given.
-	PendingTokens int
-	// At is when the request is sent; zero is now. A replay sets it to the recorded time.
-	At time.Time
-	// UpTo excludes what was added after it, from [Session.Mark]; nil excludes nothing.
-	UpTo *history.Mark
-}
+// Sending is what is known of the request that is about to be sent. Pending is what it holds besides the history and
+// [Session.System]: tool schemas, a prompt not added yet, a system prompt that the session was not given.
+type Sending = prepare.Sending
 
-// Mark returns the moment after everything added so far, for PrepareOptions.UpTo, when Prepare runs in the background
+// Mark returns the moment after everything added so far, for Sending.UpTo, when Prepare runs in the background
 // while entries are added.
 func (s *Session) Mark() (history.Mark, error) {
 	leave, err := s.journal.Enter()
@@ -40,24 +32,20 @@ func (s *Session) Mark() (history.Mark, error) {
 	return s.history.Mark(), nil
 }
 
-// Prepared is a history that is safe to send.
+// Prepared is a history that is safe to send, and what the turn did to it. The view is the zero one only if the session
+// is closed, or could not be read from the store.
 type Prepared struct {
-	// History is what to send: every tool response follows its call, and it holds nothing that a provider refuses. It
-	// must not be changed.
-	History []content.Content
-	Tokens  int
+	history.View
 	// System is what [Session.SetSystem] set, to send before the history.
 	System []content.Block
-	// Revision is the owned history's that it was made from.
-	Revision uint64
-	// Unchanged is how many entries at the beginning of History are those of the session's previous Prepared, which had
+	// Unchanged is how many entries at the beginning of the view are those of the session's previous Prepared, which had
 	// the revision UnchangedSince. Both are 0 for the first.
 	Unchanged      int
 	UnchangedSince uint64
 	Outcome        outcome.Outcome
 }
 
-// maxPending bounds PendingTokens: more than any model takes, and too small to overflow in sums.
+// maxPending bounds what is pending: more than any model takes, and too small to overflow in sums.
 const maxPending = math.MaxInt32
 
 // Prepare makes the history fit the model and returns it: it prunes if something was added, compresses above the
@@ -66,7 +54,7 @@ const maxPending = math.MaxInt32
 // After an error the history is valid, and Prepared holds it unchanged: the agent decides what to do. The error says
 // which plugin failed and how (a *plugins.Error, a *history.AnswerError), or that the request is still too large after
 // everything was tried (a *prepare.ContextOverflowError). No other strategy is tried instead.
-func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared, err error) {
+func (s *Session) Prepare(ctx context.Context, o Sending) (ready Prepared, err error) {
 	var req prepare.Request
 	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
@@ -78,12 +66,12 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	}
 	var before *outcome.Spent // by tries that another host has overtaken
 	defer func() { ready.Outcome.Compress.LLM = together(before, ready.Outcome.Compress.LLM) }()
-	pending := o.PendingTokens
+	pending := o.Pending
 	for range journal.MostTries {
 		if o.UpTo, err = s.Refresh(ctx, o.UpTo); err != nil {
 			return s.unprepared(o), err
 		}
-		o.PendingTokens = s.pendingTokens(pending)
+		o.Pending = s.pendingTokens(pending)
 		if req, ready, err = s.prepareOnce(ctx, o); !errors.Is(err, journal.ErrMoved) {
 			if len(ready.Outcome.Changes) > 0 {
 				s.indexLater()
@@ -100,12 +88,11 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 
 // prepareOnce is a turn on the session as this host knows it. The error is journal.ErrMoved if another host has changed
 // the session meanwhile and the turn must run again.
-func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Request, Prepared, error) {
-	w, req, err := s.request(ctx, o.PendingTokens)
+func (s *Session) prepareOnce(ctx context.Context, o Sending) (prepare.Request, Prepared, error) {
+	w, req, err := s.request(ctx, o)
 	if err != nil {
 		return req, s.unprepared(o), err
 	}
-	req.At, req.UpTo = o.At, o.UpTo
 	if err := s.journal.Flush(); err != nil { // the turn flushes again before it rewrites: entries may be added in between
 		return req, s.unprepared(o), err
 	}
@@ -121,9 +108,8 @@ func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Re
 	return req, ready, s.settled(ctx, err)
 }
 
-// request resolves the settings and the strategy for one turn. pending is what the request to the model holds besides
-// the history, in tokens.
-func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, prepare.Request, error) {
+// request resolves the settings and the strategy for one turn.
+func (s *Session) request(ctx context.Context, o Sending) (*prepare.Pipeline, prepare.Request, error) {
 	if s.done.Err() != nil {
 		return nil, prepare.Request{}, s.failed("prepare", journal.ErrClosed)
 	}
@@ -162,7 +148,7 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, 
 	}
 	d, compress := set.Compression.Density, set.CompressSettings()
 	compress.Todos, compress.TranscriptPath = active, s.TranscriptPath()
-	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Pending: pending,
+	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Sending: o,
 		Compressing: s.journal.Lease,
 		Apply: func(plan *history.Plan, step string) error {
 			return s.journal.Rewrite(plan, step, strategy.Name())
@@ -194,21 +180,18 @@ func (s *Session) settled(ctx context.Context, err error) error {
 	return err
 }
 
-func (s *Session) prepared(view history.View, out outcome.Outcome, o PrepareOptions) Prepared {
+func (s *Session) prepared(view history.View, out outcome.Outcome, o Sending) Prepared {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	unchanged, _ := view.Shared(s.last)
-	p := Prepared{
-		History: view.Contents(), Tokens: view.Tokens, System: s.system, Revision: view.Revision,
-		Unchanged: unchanged, UnchangedSince: s.last.Revision, Outcome: out,
-	}
-	s.last, s.viewed, s.sent = view, true, view.Tokens+o.PendingTokens
+	p := Prepared{View: view, System: s.system, Unchanged: unchanged, UnchangedSince: s.last.Revision, Outcome: out}
+	s.last, s.viewed, s.sent = view, true, view.Tokens+o.Pending
 	return p
 }
 
 // unprepared is the view of the unchanged history, for the agent to go on with after an error. A closed session has
 // none.
-func (s *Session) unprepared(o PrepareOptions) Prepared {
+func (s *Session) unprepared(o Sending) Prepared {
 	if s.done.Err() != nil {
 		return Prepared{}
 	}
@@ -274,11 +257,10 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 
 func (s *Session) compressOnce(ctx context.Context, upTo *history.Mark) (
 	prepare.Request, outcome.Outcome, error) {
-	w, req, err := s.request(ctx, s.pendingTokens(0))
+	w, req, err := s.request(ctx, Sending{Pending: s.pendingTokens(0), UpTo: upTo})
 	if err != nil {
 		return req, outcome.Outcome{}, err
 	}
-	req.UpTo = upTo
 	if err := s.journal.Flush(); err != nil {
 		return req, outcome.Outcome{}, err
 	}
@@ -286,6 +268,22 @@ func (s *Session) compressOnce(ctx context.Context, upTo *history.Mark) (
 	out.NotIsolated = notIsolated(req)
 	out.Warnings = append(out.Warnings, s.notInForce()...)
 	return req, out, s.settled(ctx, err)
+}
+
+// PlanOptimize asks the strategy for one Optimize of the whole history and checks the answer, but changes nothing.
+func (s *Session) PlanOptimize(ctx context.Context) (*history.Plan, outcome.Optimize, error) {
+	ctx, cancel := s.untilClosed(ctx)
+	defer cancel()
+	leave, err := s.journal.Enter()
+	defer leave()
+	if err != nil {
+		return nil, outcome.Optimize{}, err
+	}
+	w, req, err := s.request(ctx, Sending{})
+	if err != nil {
+		return nil, outcome.Optimize{}, err
+	}
+	return w.PlanOptimize(ctx, req)
 }
 
 // together adds up what was spent; nil is nothing.

@@ -30,12 +30,12 @@ func TestALateAdditionIsInTheTranscript(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept := &gone{Store: store.NewMemory()}
-			s, err := openOn(t, kept, map[string]any{"transcript.dir": t.TempDir()}).Session(window.SessionOptions{ID: "s"})
+			s, err := openOn(t, kept, map[string]any{"transcript.dir": t.TempDir()}).Session(store.Key{ID: "s"}, nil)
 			must(t, err, nil)
 			add(t, s, says(content.Human, "one"))
 			kept.next.Store(true)
 			unknown := (*journal.UnknownError)(nil)
-			if _, _, err := s.AddWith(t.Context(), window.AddOptions{Key: "k"}, says(content.Human, "two")); !errors.As(
+			if _, _, err := s.AddOnce(t.Context(), "k", says(content.Human, "two")); !errors.As(
 				err, &unknown) {
 				t.Fatal(err)
 			}

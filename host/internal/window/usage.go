@@ -30,7 +30,7 @@ func (s *Session) ReportUsageOf(ctx context.Context, promptTokens, counted int) 
 	})
 }
 
-// calibrations are what a host's sessions learned about how providers count.
+// calibrations are what a host's sessions learned about how providers count; nil is nothing, and learns nothing.
 type calibrations struct {
 	mu    sync.Mutex
 	known map[calibrated]tokens.Calibration
@@ -43,9 +43,12 @@ type calibrated struct{ owner, model string }
 const mostCalibrations = 1000
 
 func (c *calibrations) learn(of calibrated, now tokens.Calibration) {
+	if c == nil {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil || len(c.known) >= mostCalibrations {
+	if len(c.known) >= mostCalibrations {
 		c.known = map[calibrated]tokens.Calibration{}
 	}
 	c.known[of] = now
@@ -54,10 +57,10 @@ func (c *calibrations) learn(of calibrated, now tokens.Calibration) {
 // of returns what is known about a model: nothing for "", because sessions without a model's name may well use
 // different models.
 func (c *calibrations) of(of calibrated) tokens.Calibration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if of.model == "" {
+	if c == nil || of.model == "" {
 		return tokens.Calibration{}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return c.known[of].Fresh()
 }

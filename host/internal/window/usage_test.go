@@ -68,7 +68,7 @@ func TestAnotherModelIsLearnedAnew(t *testing.T) {
 func TestUsageTeachesNoOtherOwner(t *testing.T) {
 	h := openOn(t, store.NewMemory(), map[string]any{"model.name": "claude-x"})
 	session := func(owner, id string) *window.Session {
-		s, err := h.Session(window.SessionOptions{Owner: owner, ID: id})
+		s, err := h.Session(store.Key{Owner: owner, ID: id}, nil)
 		must(t, err, nil)
 		return s
 	}
@@ -91,7 +91,7 @@ func TestUsageTeachesNoOtherOwner(t *testing.T) {
 func TestPendingTokensCountAfterAnError(t *testing.T) {
 	s := begin(t, open(t, nil), nil)
 	add(t, s, says(content.Human, strings.Repeat("one two three ", 700)))
-	o := window.PrepareOptions{PendingTokens: 20_000}
+	o := window.Sending{Pending: 20_000}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p, err := s.Prepare(ctx, o)
@@ -114,7 +114,8 @@ func TestACompressKnowsWhatTheProviderAdds(t *testing.T) {
 		s := begin(t, open(t, map[string]any{"compression.strategy": "top-down-truncation",
 			"model.contextLimit": 20_000}), nil)
 		add(t, s, entries...)
-		s.Calibrate(owned(t, s).Tokens, owned(t, s).Tokens+overhead)
+		counted := owned(t, s).Tokens
+		must(t, s.ReportUsageOf(t.Context(), counted+overhead, counted), nil)
 		return prepareTurn(t, s).Tokens
 	}
 	if none, some := left(5_000), left(10_000); some >= none-2000 {
@@ -136,7 +137,7 @@ func TestWhatWasCountedIsNotCountedAgain(t *testing.T) {
 			_, _, err := b.AddCounted(t.Context(), counted.Slice(i, i+1))
 			must(t, err, nil)
 		}
-		if diff := cmp.Diff(prepareTurn(t, a).History, prepareTurn(t, b).History); diff != "" ||
+		if diff := cmp.Diff(prepareTurn(t, a).Contents(), prepareTurn(t, b).Contents()); diff != "" ||
 			owned(t, a).Tokens != owned(t, b).Tokens {
 			t.Errorf("%s: %d and %d tokens%s", name, owned(t, a).Tokens, owned(t, b).Tokens, diff)
 		}
@@ -167,14 +168,14 @@ func TestTheHardLimitHolds(t *testing.T) {
 			if p.Tokens > 4000 {
 				t.Fatalf("%d tokens: %+v", p.Tokens, p.Outcome.Ladder)
 			}
-			if err := accepts(p.History, false); err != nil {
+			if err := accepts(p.Contents(), false); err != nil {
 				t.Error(err)
 			}
 			if strategy == "high-density" && !slices.ContainsFunc(p.Outcome.Ladder,
 				func(l outcome.LadderStep) bool { return l.Rung == outcome.RungResults }) {
 				t.Errorf("ladder %+v", p.Outcome.Ladder)
 			}
-			if got := texts(p.History)[0]; strategy == "high-density" && got != "look at both files" {
+			if got := texts(p.Contents())[0]; strategy == "high-density" && got != "look at both files" {
 				t.Errorf("what the person said is %q", got)
 			}
 		})
@@ -196,7 +197,7 @@ func TestWhatWasRemovedComesBack(t *testing.T) {
 					Result: content.String(result)}}})
 	}
 	p := prepareTurn(t, s)
-	if left := p.History[1].Blocks[0].(content.ToolResponse).ResultText(); !strings.Contains(left, "entry e2]") {
+	if left := p.Contents()[1].Blocks[0].(content.ToolResponse).ResultText(); !strings.Contains(left, "entry e2]") {
 		t.Fatalf("in the place of the result stands %.200s", left)
 	}
 	for id, entries := range map[string]int{"e2": 1, "1": 2} {

@@ -177,7 +177,7 @@ func (s *Server) open(
 	r *http.Request, x *exchange, b *branch, req *body.Request, chain []body.Sum, from point,
 ) error {
 	ctx, host := r.Context(), s.options.Host
-	o := window.SessionOptions{Owner: x.grant.Name, Settings: x.settings(req, r.Header.Get("Anthropic-Beta"))}
+	key, settings := store.Key{Owner: x.grant.Name}, x.settings(req, r.Header.Get("Anthropic-Beta"))
 	name := b.thread.identity.name
 	if id := b.thread.identity; id.shared && !id.alone { // conversations that share an identity differ in how they begin
 		// The first item that is no instruction: instructions are the same in all conversations of a client.
@@ -186,16 +186,19 @@ func (s *Server) open(
 	}
 	b.conversation = name
 	for n := range mostBranches {
-		o.ID = branchID(name, n)
-		if host.IsOpen(o.Owner, o.ID) {
+		key.ID = branchID(name, n)
+		if host.IsOpen(key.Owner, key.ID) {
 			continue // a branch of this process
 		}
-		stored, whole, err := s.stored(ctx, o, req)
+		stored, whole, err := s.stored(ctx, key, req)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
-			err = s.fork(ctx, x, b, req, chain, from, o)
+			err = s.fork(ctx, x, b, req, chain, from, key, settings)
 		case err == nil && whole:
-			err = b.begin(ctx, s, o, req, chain, stored)
+			var session *window.Session
+			if session, err = host.Session(key, settings); err == nil {
+				b.begin(ctx, session, settings, req, chain, stored)
+			}
 		case err == nil:
 			if stored.items > from.items {
 				from = stored
@@ -207,8 +210,8 @@ func (s *Server) open(
 		}
 		// Another request was faster.
 	}
-	o.ID = "" // the host makes one that nothing derives from the conversation
-	return s.fork(ctx, x, b, req, chain, from, o)
+	key.ID = "" // the host makes one that nothing derives from the conversation
+	return s.fork(ctx, x, b, req, chain, from, key, settings)
 }
 
 // branchID is the id of one of a conversation's sessions.
@@ -222,14 +225,14 @@ func branchID(conversation string, n int) string {
 // stored returns up to where a stored session has the same as a request. whole: that is all that the session has. The
 // error wraps [store.ErrNotFound] if there is no such session.
 func (s *Server) stored(
-	ctx context.Context, o window.SessionOptions, r *body.Request,
+	ctx context.Context, key store.Key, r *body.Request,
 ) (p point, whole bool, err error) {
-	recorded, err := journal.Read(ctx, s.options.Host.Store(), store.Key{Owner: o.Owner, ID: o.ID})
+	recorded, err := journal.Read(ctx, s.options.Host.Store(), key)
 	if err != nil {
 		return p, false, err
 	}
 	added, entries := recorded.Added, r.Entries(0)
-	p.session = o.ID
+	p.session = key.ID
 	tokens := 0
 	for i := range min(len(added), len(entries)) {
 		// Compared as content: what a client changes in a request without changing what it means, such as its cache
@@ -256,9 +259,8 @@ func (s *Server) stored(
 
 // fork opens a session that is not in the store: at a point of another one if there is one, else with nothing. What a
 // client begins within its conversation has a parent all the same: where the conversation was then.
-func (s *Server) fork(
-	ctx context.Context, x *exchange, b *branch, r *body.Request, chain []body.Sum, from point, o window.SessionOptions,
-) error {
+func (s *Server) fork(ctx context.Context, x *exchange, b *branch, r *body.Request, chain []body.Sum, from point,
+	key store.Key, settings map[string]any) error {
 	if err := s.options.Guard.CheckSessions(ctx, x.grant, 0); err != nil {
 		return err
 	}
@@ -266,40 +268,38 @@ func (s *Server) fork(
 	if from.session == "" {
 		parent = s.threads.origin(b.thread)
 	}
+	session, err := (*window.Session)(nil), store.ErrNotFound
 	if parent.session != "" {
-		o.Fork = &journal.Fork{Parent: parent.session, At: parent.revision, Entries: len(parent.entries),
-			Whole: from.session != ""}
+		session, err = s.options.Host.Fork(key, settings, journal.Fork{Parent: parent.session, At: parent.revision,
+			Entries: len(parent.entries), Whole: from.session != ""})
 	}
-	err := b.begin(ctx, s, o, r, chain, from)
-	if errors.Is(err, store.ErrNotFound) { // the parent was deleted
-		o.Fork = nil
-		err = b.begin(ctx, s, o, r, chain, point{})
+	if errors.Is(err, store.ErrNotFound) { // there is no parent, or it was deleted
+		parent, from = point{}, point{}
+		session, err = s.options.Host.Session(key, settings)
 	}
-	return err
-}
-
-// begin opens the branch's session, which has the entries of a point.
-func (b *branch) begin(
-	ctx context.Context, s *Server, o window.SessionOptions, r *body.Request, chain []body.Sum, at point,
-) (err error) {
-	if b.session, err = s.options.Host.Session(o); err != nil {
+	if err != nil {
 		return err
 	}
+	b.parent = parent.session
+	b.begin(ctx, session, settings, r, chain, from)
+	return nil
+}
+
+// begin makes a session the branch's. It has the entries of a point.
+func (b *branch) begin(ctx context.Context, s *window.Session, settings map[string]any, r *body.Request,
+	chain []body.Sum, at point) {
+	b.session = s
 	b.ledger, b.model, b.completion = pricing.NewLedger(b.session.PriceList()), r.Model, r.Completion
-	b.window = o.Settings["model.contextLimit"]
+	b.window = settings["model.contextLimit"]
 	// A stored session, or the one that it was forked from, had the window of a header that does not come any more.
 	if c := b.session.Config(); b.window == nil && c.Origin("model.contextLimit").Source == "session" &&
 		c.Settings().Model.ContextLimit > defaultWindow {
 		_ = b.session.Set(ctx, "model.contextLimit", nil)
 	}
-	if o.Fork != nil {
-		b.parent = o.Fork.Parent
-	}
 	if at.items > 0 {
 		b.entries, b.whole = slices.Clip(at.entries), at.whole
 		b.thread.advance(b, chain[at.items-1], at.items, 0)
 	}
-	return nil
 }
 
 // add makes entries of the items that the branch does not have yet. The items are those from b.items on. If the host

@@ -59,7 +59,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	}
 	if err != nil {
 		x.size = turnSize{whole: b.whole + b.pending, sent: b.whole + b.pending, at: t.at}
-		if out != nil && t.History != nil {
+		if out != nil && t.Contents() != nil {
 			x.size = b.last
 		}
 		return s.failed(x, req.Raw, out, err)

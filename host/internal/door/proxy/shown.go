@@ -47,20 +47,18 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) (t p
 	// One time for the turn and for its price: both ask whether the prompt cache has expired. What the last request had
 	// besides the view, this one will have too.
 	t.at, t.pending = time.Now(), b.pending+b.marks+max(b.kept, 0)
-	ready, ids, err := b.session.PrepareIdentified(ctx, len(b.entries),
-		window.PrepareOptions{PendingTokens: t.pending, At: t.at})
-	t.Prepared = ready
-	// An error without a history leaves the view of the last turn.
-	if ready.History != nil {
-		b.view = make([]body.Shown, len(ready.History))
-		for i, id := range ids {
-			b.view[i] = body.Shown{ID: id, Content: ready.History[i]}
+	t.Prepared, err = b.session.PrepareIdentified(ctx, len(b.entries), window.Sending{Pending: t.pending, At: t.at})
+	// An error without a view leaves the one of the last turn.
+	if t.Contents() != nil {
+		b.view = make([]body.Shown, len(t.Entries))
+		for i, e := range t.Entries {
+			b.view[i] = body.Shown{ID: e.ID, Content: e.Content}
 		}
 		b.viewed = len(b.entries)
 	}
 	b.tools = r.Tools
-	if counted := ready.Tokens + t.pending; counted > 0 {
-		b.ratio = float64(ready.Outcome.Projected) / float64(counted)
+	if counted := t.Tokens + t.pending; counted > 0 {
+		b.ratio = float64(t.Outcome.Projected) / float64(counted)
 	}
 	return t, err
 }
@@ -70,14 +68,14 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) (t p
 func (b *branch) settle(x *exchange, t prepared, sent bool, err error) {
 	pending := b.pending + b.marks + b.kept
 	size := turnSize{whole: b.whole + b.pending, sent: t.Tokens + pending, at: t.at}
-	if !sent || t.History == nil {
+	if !sent || t.Contents() == nil {
 		size.sent = size.whole
 	}
 	if err == nil { // a turn that failed does not know what of the last request it left as it was
 		size.charge = b.ledger.Request(pricing.Size{Sent: size.sent, Whole: size.whole, Pending: pending,
 			SentEntries: len(b.view), WholeEntries: len(b.entries), Reset: t.reset}, t.Outcome.Stable.Tokens, t.at)
 	}
-	if t.History != nil {
+	if t.Contents() != nil {
 		b.last = size
 	}
 	if w := x.server.options.Watch; w != nil {

@@ -42,7 +42,7 @@ func worked(t *testing.T) *Recorder {
 	t.Cleanup(func() { _ = h.Close() })
 	r := New(h, "claude", nil)
 	first, began := store.Key{ID: claude}, time.Now()
-	session, err := h.Session(window.SessionOptions{ID: first.ID})
+	session, err := h.Session(store.Key{ID: first.ID}, nil)
 	for range 5 { // up to the entry e5
 		if err == nil {
 			_, _, err = session.Add(t.Context(), content.Content{Speaker: content.AI,

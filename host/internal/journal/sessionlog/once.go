@@ -18,8 +18,11 @@ type Done struct {
 	Tokens   int
 }
 
-// OnceOf returns the identity of an addition of entries.
+// OnceOf returns the identity of an addition of entries; nil without a key.
 func OnceOf(key string, entries []content.Content) *Once {
+	if key == "" {
+		return nil
+	}
 	o, hash := Once{Key: short(sha256.Sum256([]byte(key)))}, sha256.New()
 	w, m := Writer{whole: true}, message{}
 	for _, c := range entries {
@@ -34,6 +37,9 @@ func OnceOf(key string, entries []content.Content) *Once {
 
 // OnceOfTexts is OnceOf for an addition in another form.
 func OnceOfTexts[T ~[]byte | ~string](key string, texts ...T) *Once {
+	if key == "" {
+		return nil
+	}
 	o, hash := Once{Key: short(sha256.Sum256([]byte(key)))}, sha256.New()
 	for _, text := range texts {
 		_, _ = hash.Write(binary.AppendUvarint(nil, uint64(len(text))))

@@ -232,7 +232,7 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 	var removed []int
 	for _, step := range got.Variants[0].Steps {
 		removed = append(removed, step.Optimize.Removed+step.Optimize.Replaced)
-		if step.Prepared.History != nil || step.HostTime <= 0 {
+		if step.Prepared.Contents() != nil || step.HostTime <= 0 {
 			t.Errorf("turn %d: %+v", step.Turn, step)
 		}
 	}

@@ -37,7 +37,7 @@ func (o *observer) search(ctx context.Context, t replay.Turn) error {
 	}
 	w.until = q.Entry
 	for _, c := range o.lacking {
-		found, err := w.Search(ctx, t.Prepared.History, search.Query{Words: callWords(c.parameters)})
+		found, err := w.Search(ctx, t.Prepared.Contents(), search.Query{Words: callWords(c.parameters)})
 		if err != nil && !errors.Is(err, search.ErrQuery) { // a call without a word
 			return err
 		}

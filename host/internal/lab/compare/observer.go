@@ -46,7 +46,7 @@ func (o *observer) turn(t replay.Turn) {
 	}
 	overLimit := t.Overflow != ""
 	whole := !t.Boundary && t.Stable.Entries >= o.sent
-	more := o.carried.send(t.Prepared.History, min(t.Stable.Entries, o.stable))
+	more := o.carried.send(t.Prepared.Contents(), min(t.Stable.Entries, o.stable))
 	if !overLimit {
 		o.tally.recallTokens += more.tokens()
 	}
@@ -65,11 +65,11 @@ func (o *observer) turn(t replay.Turn) {
 			o.sent = 0 // a new session, in which nothing was sent
 		}
 		// The stable entries count from the last request that was sent; requests between were not sent.
-		o.held.send(t.Prepared.History, min(t.Stable.Entries, o.stable))
+		o.held.send(t.Prepared.Contents(), min(t.Stable.Entries, o.stable))
 		o.stable = min(t.Stable.Entries, o.stable)
 		if !overLimit {
 			point.Rewrite = t.Stable.Entries < o.sent
-			o.sent = len(t.Prepared.History)
+			o.sent = len(t.Prepared.Contents())
 			o.stable = o.sent
 		}
 	}

@@ -102,7 +102,7 @@ func (b *Book) planSession(ctx context.Context, h *window.Host, id string, o com
 	columns := make([][]seen, 1+len(o.Variants))
 	columns[0] = untouched(rec)
 	o.Turn = func(_, column int, t replay.Turn) {
-		columns[1+column] = append(columns[1+column], seen{t.Prepared.History, t.AfterCompress, kindsOf(t)})
+		columns[1+column] = append(columns[1+column], seen{t.Prepared.Contents(), t.AfterCompress, kindsOf(t)})
 	}
 	r, err := compare.Run(ctx, h, o)
 	if err != nil {
@@ -187,11 +187,11 @@ func kindsOf(t replay.Turn) (kinds []string) {
 }
 
 func untouched(rec *replay.Recording) (out []seen) {
-	var context *window.Baseline
+	var context *replay.Baseline
 	next := 0
 	for i, q := range rec.Requests {
 		if i == 0 || q.Boundary {
-			context, next = rec.Counted.Baseline(), q.From
+			context, next = replay.NewBaseline(rec.Counted), q.From
 		}
 		context.Add(rec.Counted.Slice(next, q.Entry))
 		next = q.Entry

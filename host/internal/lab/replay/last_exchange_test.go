@@ -68,7 +68,7 @@ func TestFourReadsAtOnceThatAreLargerThanTheWindow(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", strategy, err)
 			}
-			problems := turns.Check(turn.Prepared.History)
+			problems := turns.Check(turn.Prepared.Contents())
 			if turn.Overflow != "" || turn.Projected > limit || len(problems) > 0 {
 				t.Errorf("%s, turn %d: %d tokens, %s%v", strategy, turn.Turn, turn.Projected, turn.Overflow, problems)
 			}

@@ -58,10 +58,10 @@ func goThrough(t *testing.T, files []string) {
 				t.Fatalf("%s: %v", file, err)
 			}
 			pruned += turn.Optimize.Removed + turn.Optimize.Replaced
-			if problems := turns.Check(turn.Prepared.History); len(problems) > 0 {
+			if problems := turns.Check(turn.Prepared.Contents()); len(problems) > 0 {
 				t.Fatalf("%s, turn %d: %v", file, turn.Turn, problems)
 			}
-			for i, c := range turn.Prepared.History {
+			for i, c := range turn.Prepared.Contents() {
 				for line := range linesOf(c) {
 					if !lines[line] && !marks.Like(line) {
 						t.Fatalf("%s, turn %d, entry %d: %q was not recorded", file, turn.Turn, i, line)

@@ -3,9 +3,11 @@ package replay
 import (
 	"context"
 
+	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/window"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Recording is a recorded session and what is known of it before any strategy sees it. It is not changed by replays,
@@ -40,12 +42,9 @@ func Record(ctx context.Context, h *window.Host, t *transcript.Transcript) (*Rec
 	if err != nil {
 		return nil, err
 	}
-	r := &Recording{Transcript: t, Counted: counted}
-	if r.System, err = h.CountSystem(t.System); err != nil {
-		return nil, err
-	}
+	r := &Recording{Transcript: t, Counted: counted, System: counted.Counter().System(t.System)}
 	var (
-		context     *window.Baseline // what the request would hold
+		context     *Baseline // what the request would hold
 		calibration tokens.Calibration
 		all         tokens.Calibration // over the recorder's compactions
 		next        int                // the first entry that is not in context
@@ -54,7 +53,7 @@ func Record(ctx context.Context, h *window.Host, t *transcript.Transcript) (*Rec
 		if n == 0 || asked.Boundary {
 			// The recorder replaced the context: nothing of what was in it is in the next request, and what was
 			// learned from reports about the old context need not hold for the new one.
-			context, calibration, next = counted.Baseline(), tokens.Calibration{}, asked.From
+			context, calibration, next = NewBaseline(counted), tokens.Calibration{}, asked.From
 			all = all.Fresh()
 		}
 		context.Add(counted.Slice(next, asked.Entry))
@@ -80,3 +79,20 @@ func (r *Recording) Timed() bool {
 	}
 	return false
 }
+
+// Baseline is an untouched history, whose view is what would be sent without a strategy. It belongs to one goroutine.
+type Baseline struct {
+	history *history.History
+	counter *tokens.Counter
+}
+
+// NewBaseline is empty, and counts as the entries were counted.
+func NewBaseline(c window.Counted) *Baseline { return &Baseline{history.New(), c.Counter()} }
+
+func (b *Baseline) Add(c window.Counted) { c.AppendTo(b.history) }
+
+// Contents is what would be sent now. It must not be changed.
+func (b *Baseline) Contents() []content.Content { return b.history.View(b.counter.Entry).Contents() }
+
+// Tokens is the token count of what would be sent now.
+func (b *Baseline) Tokens() int { return b.history.View(b.counter.Entry).Tokens }

@@ -222,7 +222,7 @@ func TestTheRecordedDirectoryDecides(t *testing.T) {
 			}
 			last = turn
 		}
-		if got := len(last.Prepared.History) < 7; got != want {
+		if got := len(last.Prepared.Contents()) < 7; got != want {
 			t.Errorf("recorded in %q: the read is pruned: %v", dir, got)
 		}
 	}
@@ -255,10 +255,10 @@ func TestReadsByShellArePruned(t *testing.T) {
 			}
 			last = turn
 		}
-		if got := len(last.Prepared.History) < 7; got != want {
+		if got := len(last.Prepared.Contents()) < 7; got != want {
 			t.Errorf("%q: the read before is pruned: %v", second, got)
 		}
-		for _, c := range last.Prepared.History {
+		for _, c := range last.Prepared.Contents() {
 			if strings.Contains(string(c.AppendJSON(nil)), tools.FilesField) {
 				t.Errorf("the history has the field for strategies: %s", c.AppendJSON(nil))
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/check"
@@ -131,8 +132,8 @@ func (d *driver) begin(ctx context.Context) error {
 		return err
 	}
 	// Settings of the recording, such as the directory, apply to each of its sessions.
-	s, err := d.host.Session(window.SessionOptions{Settings: Settings(d.host, d.Transcript,
-		d.options.Settings)})
+	s, err := d.host.Session(store.Key{}, Settings(d.host, d.Transcript,
+		d.options.Settings))
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (d *driver) turn(ctx context.Context, request Request) (Turn, error) {
 		return Turn{}, err
 	}
 	// The time is the recorded one, from which follows whether the prompt cache had expired.
-	p, err := d.session.Prepare(ctx, window.PrepareOptions{At: request.At})
+	p, err := d.session.Prepare(ctx, window.Sending{At: request.At})
 	overflow, ok := errors.AsType[*prepare.ContextOverflowError](err)
 	if err != nil && !ok {
 		return Turn{}, err
@@ -185,11 +186,12 @@ func (d *driver) turn(ctx context.Context, request Request) (Turn, error) {
 	if overflow != nil {
 		turn.Overflow = overflow.Error()
 	}
+	err = nil
 	if turn.Reported > 0 {
 		// The report is about the recorder's request, which was not pruned, so it is held against the unpruned count.
-		d.session.Calibrate(turn.Unpruned, turn.Reported)
+		err = d.session.ReportUsageOf(ctx, turn.Reported, turn.Unpruned)
 	}
-	return turn, nil
+	return turn, err
 }
 
 // line says where in the file an entry is, if that is known.
