@@ -41,38 +41,25 @@ func refused(path, format string, values ...any) error {
 }
 
 func block(speaker content.Speaker, b content.Block, valid func([]byte) bool) (field string, err error) {
-	switch b := b.(type) {
-	// A programming error of an author in Go; it cannot occur on the wire.
-	case nil:
+	p := content.Apart(b)
+	switch {
+	// Programming errors of an author in Go; they cannot occur on the wire.
+	case b == nil:
 		return "", fmt.Errorf("it is nil")
-	case content.Opaque:
-		return opaque(b)
-	case content.ToolCall:
-		if speaker != content.AI {
-			return "", fmt.Errorf("a tool_call of speaker %q: only the ai calls tools", speaker)
-		}
-		// Without an id no response matches the call, and providers refuse the request. Ids need not be unique:
-		// recorders repeat them, and package turns pairs such calls by their order.
-		if b.ID == "" {
-			return "id", fmt.Errorf("a tool_call needs an id")
-		}
-		if b.Name == "" {
-			return "name", fmt.Errorf("a tool_call needs a name")
-		}
-		// Invalid raw JSON would make the whole request invalid. Empty means no parameters.
-		if len(b.Parameters) > 0 && !valid(b.Parameters) {
-			return "parameters", fmt.Errorf("the parameters of call %q are not JSON", b.ID)
-		}
-	case content.ToolResponse:
-		if speaker != content.Tool {
-			return "", fmt.Errorf("a tool_response of speaker %q: only a tool responds", speaker)
-		}
-		// ToolName may be empty: only some providers ask for it, and the call has it.
-		if b.CallID == "" {
-			return "callId", fmt.Errorf("a tool_response needs callId")
-		}
-		if len(b.Result) > 0 && !valid(b.Result) {
-			return "result", fmt.Errorf("the result of call %q is not JSON", b.CallID)
+	case p.Number == 0:
+		return "", fmt.Errorf("it is a %T: use a plain value of package content", b)
+	case p.Type == "":
+		return opaque(b.(content.Opaque))
+	case p.Speaker != "" && p.Speaker != speaker:
+		return "", fmt.Errorf("a %s belongs to speaker %q, not %q", p.Type, p.Speaker, speaker)
+	}
+	for i, f := range p.Fields {
+		switch value := p.Values[i]; {
+		case value == "" && f.Required():
+			return f.Name, fmt.Errorf("a %s block needs %s, a string that is not empty", p.Type, f.Name)
+		// Invalid raw JSON would make the whole request invalid. None is needed.
+		case value != "" && f.JSON() && !valid(p.JSON(i)):
+			return f.Name, fmt.Errorf("the field %s of a %s is not JSON", f.Name, p.Type)
 		}
 	}
 	return "", nil

@@ -131,27 +131,24 @@ func (e *Error) quoted(was, came string) *Error {
 
 const mostQuoted = 100 // characters
 
-// describe is what a reader knows blocks by.
+// describe is what a reader knows blocks by: what a model reads of them, else their JSON.
 func describe(blocks ...content.Block) string {
-	var out strings.Builder
+	var out []string
 	for _, b := range blocks {
-		if out.Len() > 0 {
-			out.WriteByte('\n')
-		}
-		switch b := b.(type) {
-		case nil:
-		case content.Text:
-			out.WriteString(b.Text)
-		case content.ToolCall:
-			out.WriteString(b.Name + " " + string(b.Parameters))
-		case content.ToolResponse:
-			if b.Error != "" {
-				out.WriteString("error: " + b.Error + "\n")
+		before := len(out)
+		p := content.Apart(b)
+		for i, f := range p.Fields {
+			switch text := p.Text(i); {
+			case !f.Read() || text == "":
+			case f.Failure():
+				out = append(out, "error: "+text)
+			default:
+				out = append(out, text)
 			}
-			out.WriteString(b.ResultText())
-		default:
-			out.Write(content.AppendBlock(nil, b))
+		}
+		if len(out) == before {
+			out = append(out, string(content.AppendBlock(nil, b)))
 		}
 	}
-	return out.String()
+	return strings.Join(out, "\n")
 }

@@ -2,6 +2,8 @@ package check
 
 import (
 	"bytes"
+	"encoding/json"
+	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -9,18 +11,12 @@ import (
 // What the model did, and what its tools answered, may only lose parts. An edit of an entry of the AI or of a tool
 // keeps its blocks, drops them, or puts in the place of one
 //
-//   - for a text, a thought or a piece of code: less of it (see isLessText);
-//   - for a response: less of its result and of its error, nothing else changed; one with an error keeps some of it;
+//   - a block of its kind with less in fields that are [content.KindField.Cuttable], nothing else changed; of an error
+//     something stays;
 //   - a text block of nothing but marks, in place of what was removed.
 //
-// A call is kept or dropped as it is. A signed block is kept with its entry. A new entry of a Compress, which the host
-// marks as made, holds no other calls and results than the history.
-
-// signed reports whether a block carries a provider's proof, which is valid for these bytes in this place only.
-func signed(b content.Block) bool {
-	t, ok := b.(content.Thinking)
-	return ok && (t.Signature != "" || t.Extra.Has("encryptedContent"))
-}
+// So a call is kept or dropped as it is. A block with a provider's proof is kept with its entry. A new entry of a
+// Compress, which the host marks as made, holds no other calls and results than the history.
 
 // less finds the first new block of an edited entry that is more than a part of what the entry had. kept is, for each
 // of blocks, its position in was or -1. It takes time proportional to the entry before and after.
@@ -32,7 +28,7 @@ func (p *problems) less(index int, was, blocks []content.Block, kept []int) {
 		}
 	}
 	for i, b := range was {
-		if signed(b) && !stays[i] {
+		if parts := content.Apart(b); parts.Proof() != "" && !stays[i] {
 			p.add(wrong(index, ErrSigned, "block %d of the entry as it was", i).
 				quoted(describe(b), describe(blocks[min(i, len(blocks)-1)])))
 			return
@@ -77,47 +73,44 @@ func onlyMarks(b content.Block) bool {
 // fewMarks returns a block with one mark for each run of them. It is less of the same blocks: marks match whatever these
 // hold.
 func fewMarks(b content.Block) content.Block {
-	switch b := b.(type) {
-	case content.Text:
-		b.Text = oneMark(b.Text)
+	p := content.Apart(b)
+	if p.Number == 0 {
 		return b
-	case content.Code:
-		b.Code = oneMark(b.Code)
-		return b
-	case content.Thinking:
-		b.Thought = oneMark(b.Thought)
-		return b
-	case content.ToolResponse:
-		b.Error = oneMark(b.Error)
-		if len(b.Result) > 0 && b.Result[0] == '"' {
-			return b.WithResultText(oneMark(b.ResultText()))
+	}
+	for i, f := range p.Fields {
+		switch value := p.Values[i]; {
+		case !f.Cuttable():
+		case !f.JSON():
+			p.Values[i] = oneMark(value)
+		case strings.HasPrefix(value, `"`):
+			p.Values[i] = string(content.String(oneMark(p.Text(i))))
 		}
-		return b
 	}
-	return b
+	return p.Block()
 }
 
-func isLess(was, b content.Block) bool {
-	switch was := was.(type) {
-	case content.Text:
-		b, ok := b.(content.Text)
-		return ok && was.Extra.Equal(b.Extra) && isLessText(was.Text, b.Text)
-	case content.Code:
-		b, ok := b.(content.Code)
-		return ok && was.Extra.Equal(b.Extra) && was.Language == b.Language && isLessText(was.Code, b.Code)
-	case content.Thinking:
-		b, ok := b.(content.Thinking)
-		return ok && !signed(was) && b.Signature == "" && was.Extra.Equal(b.Extra) && isLessText(was.Thought, b.Thought)
-	case content.ToolResponse:
-		b, ok := b.(content.ToolResponse)
-		return ok && sameOutcome(was, b) && was.Extra.Equal(b.Extra) && isLessText(was.Error, b.Error) &&
-			isLessResult(was, b)
+// isLess reports whether a block is what may be left of another one, which has no proof.
+func isLess(old, b content.Block) bool {
+	p, q := content.Apart(old), content.Apart(b)
+	if p.Kind != q.Kind || p.Number == 0 || !p.Extra.Equal(q.Extra) {
+		return false
 	}
-	return content.Equal(was, b)
-}
-
-func sameOutcome(a, b content.ToolResponse) bool {
-	return a.CallID == b.CallID && a.ToolName == b.ToolName && a.Failed() == b.Failed()
+	for i, f := range p.Fields {
+		less := false
+		switch was, is := p.Values[i], q.Values[i]; {
+		case was == is:
+			less = true
+		case !f.Cuttable(), f.Failure() && (was == "" || is == ""):
+		case f.JSON() && !strings.HasPrefix(is, `"`):
+			less = isLessJSON(p.JSON(i), q.JSON(i))
+		default: // JSON becomes text too
+			less = isLessText(p.Text(i), q.Text(i))
+		}
+		if !less {
+			return false
+		}
+	}
+	return true
 }
 
 func fault(was []content.Block, b content.Block) *Rule {
@@ -131,41 +124,25 @@ func fault(was []content.Block, b content.Block) *Rule {
 			}
 		}
 		return ErrResultChanged
-	case content.Thinking:
-		for _, old := range was {
-			if signed(old) {
-				return ErrSigned
-			}
-		}
 	}
 	return ErrWordsAdded
 }
 
-// isLessResult reports whether the result of b is what may be left of the result of was. A result that is text, or
-// becomes text, loses lines. Other JSON keeps its form, and its strings lose lines.
-func isLessResult(was, b content.ToolResponse) bool {
-	if bytes.Equal(was.Result, b.Result) {
-		return true
-	}
-	if len(b.Result) == 0 {
-		return false // a model would be told that there was no result
-	}
-	if b.Result[0] == '"' {
-		return isLessText(was.ResultText(), b.ResultText())
-	}
-	old, now := content.Literals(was.Result), content.Literals(b.Result)
-	if len(old) != len(now) {
-		return false
+// isLessJSON reports whether JSON kept its form, and its strings only lost lines.
+func isLessJSON(was, is json.RawMessage) bool {
+	old, now := content.Literals(was), content.Literals(is)
+	if len(is) == 0 || len(old) != len(now) {
+		return false // a model would be told that there was nothing
 	}
 	atOld, atNow := 0, 0
 	for i := range old {
-		if !bytes.Equal(was.Result[atOld:old[i].From], b.Result[atNow:now[i].From]) ||
+		if !bytes.Equal(was[atOld:old[i].From], is[atNow:now[i].From]) ||
 			old[i].Text != now[i].Text && !isLessText(old[i].Text, now[i].Text) {
 			return false
 		}
 		atOld, atNow = old[i].To, now[i].To
 	}
-	return bytes.Equal(was.Result[atOld:], b.Result[atNow:])
+	return bytes.Equal(was[atOld:], is[atNow:])
 }
 
 // madeUp finds new entries with calls or results that the history does not hold, or that stand elsewhere in the answer

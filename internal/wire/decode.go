@@ -209,7 +209,7 @@ func decodeContent(msg []byte, u unknown) (content.Content, error) {
 	for c.next() {
 		switch c.num {
 		case contentSpeaker:
-			out.Speaker = speaker(c.str())
+			out.Speaker = content.SpeakerNamed(c.str())
 		case contentBlocks:
 			b, err := decodeBlock(c.message(), u)
 			if err != nil {
@@ -232,19 +232,6 @@ func decodeContent(msg []byte, u unknown) (content.Content, error) {
 	}
 	out.Extra = content.FieldsOf(extra...)
 	return out, c.err
-}
-
-// speaker returns the constant for a known speaker; otherwise histories would hold thousands of copies of "tool".
-func speaker(s string) content.Speaker {
-	switch s {
-	case string(content.AI):
-		return content.AI
-	case string(content.Human):
-		return content.Human
-	case string(content.Tool):
-		return content.Tool
-	}
-	return content.Speaker(s)
 }
 
 // decodeBlock decodes a thresh.v1.Block. The last of several kinds counts, as in a oneof. The body is decoded after the

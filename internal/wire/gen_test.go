@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"pgregory.net/rapid"
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
@@ -39,25 +41,16 @@ func genFields() *rapid.Generator[content.Fields] {
 
 func genBlock() *rapid.Generator[content.Block] {
 	return rapid.Custom(func(t *rapid.T) content.Block {
-		s := func() string { return genString().Draw(t, "s") }
-		raw := func() json.RawMessage { return genRaw().Draw(t, "raw") }
-		extra := genFields().Draw(t, "extra")
-		switch rapid.IntRange(0, 6).Draw(t, "kind") {
-		case 0:
-			return content.Text{Text: s(), Extra: extra}
-		case 1:
-			return content.ToolCall{ID: s(), Name: s(), Parameters: raw(), Extra: extra}
-		case 2:
-			return content.ToolResponse{CallID: s(), ToolName: s(), Result: raw(), Error: s(), Extra: extra}
-		case 3:
-			return content.Media{MimeType: s(), Data: s(), Encoding: s(), Caption: s(), Filename: s(), Extra: extra}
-		case 4:
-			return content.Thinking{Thought: s(), Signature: s(), Extra: extra}
-		case 5:
-			return content.Code{Code: s(), Language: s(), Extra: extra}
-		default:
-			return content.Opaque{JSON: raw()}
+		number := rapid.IntRange(1, len(content.KindNames())+1).Draw(t, "kind") // opaque ones have no name
+		p := content.Parts{Kind: content.KindNumbered(uint64(number)), Extra: genFields().Draw(t, "extra")}
+		for i, f := range p.Fields {
+			if f.JSON() {
+				p.Values[i] = string(genRaw().Draw(t, f.Name))
+			} else {
+				p.Values[i] = genString().Draw(t, f.Name)
+			}
 		}
+		return p.Block()
 	})
 }
 
@@ -115,32 +108,23 @@ func pbFields(f content.Fields) []*threshv1.Field {
 }
 
 func pbBlock(b content.Block) *threshv1.Block {
-	switch b := b.(type) {
-	case content.Text:
-		return &threshv1.Block{Extra: pbFields(b.Extra), Kind: &threshv1.Block_Text{Text: &threshv1.Text{Text: b.Text}}}
-	case content.ToolCall:
-		return &threshv1.Block{Extra: pbFields(b.Extra),
-			Kind: &threshv1.Block_ToolCall{ToolCall: &threshv1.ToolCall{Id: b.ID, Name: b.Name,
-				Parameters: b.Parameters}}}
-	case content.ToolResponse:
-		return &threshv1.Block{Extra: pbFields(b.Extra),
-			Kind: &threshv1.Block_ToolResponse{ToolResponse: &threshv1.ToolResponse{CallId: b.CallID,
-				ToolName: b.ToolName,
-				Result:   b.Result, Error: b.Error}}}
-	case content.Media:
-		return &threshv1.Block{Extra: pbFields(b.Extra),
-			Kind: &threshv1.Block_Media{Media: &threshv1.Media{MimeType: b.MimeType, Data: b.Data, Encoding: b.Encoding,
-				Caption: b.Caption, Filename: b.Filename}}}
-	case content.Thinking:
-		return &threshv1.Block{Extra: pbFields(b.Extra),
-			Kind: &threshv1.Block_Thinking{Thinking: &threshv1.Thinking{Thought: b.Thought, Signature: b.Signature}}}
-	case content.Code:
-		return &threshv1.Block{Extra: pbFields(b.Extra), Kind: &threshv1.Block_Code{Code: &threshv1.Code{Code: b.Code,
-			Language: b.Language}}}
-	case content.Opaque:
-		return &threshv1.Block{Kind: &threshv1.Block_Opaque{Opaque: b.JSON}}
+	p, out := content.Apart(b), &threshv1.Block{}
+	out.Extra = pbFields(p.Extra)
+	block := out.ProtoReflect()
+	kind := block.Descriptor().Fields().ByNumber(protowire.Number(p.Number))
+	if kind.Message() == nil {
+		block.Set(kind, protoreflect.ValueOf([]byte(p.JSON(0))))
+		return out
 	}
-	panic(fmt.Sprintf("no block: %T", b))
+	body := block.Mutable(kind).Message()
+	for i, f := range p.Fields {
+		value := protoreflect.ValueOf(p.Values[i])
+		if f.JSON() {
+			value = protoreflect.ValueOf([]byte(p.JSON(i)))
+		}
+		body.Set(body.Descriptor().Fields().ByJSONName(f.Name), value)
+	}
+	return out
 }
 
 func pbBlockPieces(pieces []rewrite.BlockPiece) []*threshv1.BlockPiece {

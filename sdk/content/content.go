@@ -22,6 +22,16 @@ const (
 // Known reports whether s is one of [Human], [AI] and [Tool].
 func (s Speaker) Known() bool { return s == Human || s == AI || s == Tool }
 
+// SpeakerNamed returns a speaker without a copy of its name if it is known: histories name them in each entry.
+func SpeakerNamed[T ~string | ~[]byte](name T) Speaker {
+	for _, s := range [...]Speaker{Human, AI, Tool} {
+		if string(name) == string(s) {
+			return s
+		}
+	}
+	return Speaker(name)
+}
+
 // Content is one entry of a history: what one speaker said at one time. The zero value, without speaker and blocks, is
 // carried but never sent to a model.
 type Content struct {

@@ -184,7 +184,7 @@ func (r *blockReader) block() Block {
 		switch f, v := &p.Fields[i], &p.Values[i]; {
 		case f.JSON():
 			*v = string(r.fields.take(f.Name))
-		case f.traits&failure != 0:
+		case f.Failure():
 			*v = r.failure(f.Name)
 		case f.traits&optional != 0:
 			*v = r.opt(f.Name)

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"unsafe"
@@ -15,12 +16,15 @@ type Kind struct {
 	Type string
 	// Number stands for the kind in thresh.v1.Block of the plugin protocol and in stored sessions. It never changes.
 	Number int
+	// Speaker is whose blocks these are; "" if anyone may have them.
+	Speaker Speaker
 	// Fields are all fields but Extra. In the plugin protocol a field's number is its position here, from 1. They must
 	// not be changed.
 	Fields []KindField
 
 	block func(p Parts) Block
 	says  func(p Parts) bool // whether a model would see anything of it
+	file  func(p Parts) (mimeType, data string, remote bool)
 }
 
 // KindField is a field of a kind.
@@ -40,6 +44,10 @@ const (
 	optional                    // left out of the native form if it is empty; otherwise the block is malformed without it
 	read                        // by models
 	failure                     // a value that is not a string may mean failure too
+	required
+	cuttable
+	unquoted
+	proof // of a provider, for these bytes of the block in this place only
 )
 
 // JSON reports whether the field holds raw JSON. Other fields hold text.
@@ -48,19 +56,33 @@ func (f KindField) JSON() bool { return f.traits&raw != 0 }
 // Read reports whether models read the field, so its tokens count.
 func (f KindField) Read() bool { return f.traits&read != 0 }
 
+// Required reports whether no agent or strategy may leave the field empty. Without an id no response matches a call,
+// and providers refuse the request; ids need not be unique (see package turns).
+func (f KindField) Required() bool { return f.traits&required != 0 }
+
+// Cuttable reports whether an edit may take lines out of the field's text, or of the strings in its JSON. It changes no
+// other field.
+func (f KindField) Cuttable() bool { return f.traits&cuttable != 0 }
+
+// Failure reports whether a text in the field says that a tool failed.
+func (f KindField) Failure() bool { return f.traits&failure != 0 }
+
+// Unquoted reports whether models read the text of a JSON string in the field, and nothing for null.
+func (f KindField) Unquoted() bool { return f.traits&unquoted != 0 }
+
 // kinds have the row of each kind in the place of its number. A kind is its type, its row, and its case in apart.
 var kinds = [...]Kind{
 	{}, // of what is no block
-	{Type: KindText, Number: 1, Fields: []KindField{{"text", 2, read}},
+	{Type: KindText, Number: 1, Fields: []KindField{{"text", 2, read | cuttable}},
 		block: func(p Parts) Block { return Text{p.Values[0], p.Extra} },
 		says:  words},
-	{Type: KindToolCall, Number: 2,
-		Fields: []KindField{{"id", 3, 0}, {"name", 4, read}, {"parameters", 2, raw | read}},
+	{Type: KindToolCall, Number: 2, Speaker: AI,
+		Fields: []KindField{{"id", 3, required}, {"name", 4, required | read}, {"parameters", 2, raw | read}},
 		block:  func(p Parts) Block { return ToolCall{p.Values[0], p.Values[1], p.JSON(2), p.Extra} },
 		says:   func(p Parts) bool { return p.Values[1] != "" }}, // without it, its response would be an orphan
-	{Type: KindToolResponse, Number: 3,
-		Fields: []KindField{{"callId", 3, 0}, {"toolName", 4, 0}, {"result", 2, raw | read},
-			{"error", 5, optional | read | failure}},
+	{Type: KindToolResponse, Number: 3, Speaker: Tool,
+		Fields: []KindField{{"callId", 3, required}, {"toolName", 4, 0}, // only some providers ask for the name
+			{"result", 2, raw | read | cuttable | unquoted}, {"error", 5, optional | read | cuttable | failure}},
 		block: func(p Parts) Block { return ToolResponse{p.Values[0], p.Values[1], p.JSON(2), p.Values[3], p.Extra} },
 		says:  func(p Parts) bool { return p.Values[0] != "" }},
 	{Type: KindMedia, Number: 4, Fields: []KindField{{"mimeType", 3, 0}, {"data", 2, 0}, {"encoding", 5, 0},
@@ -68,11 +90,13 @@ var kinds = [...]Kind{
 		block: func(p Parts) Block {
 			return Media{p.Values[0], p.Values[1], p.Values[2], p.Values[3], p.Values[4], p.Extra}
 		},
-		says: func(p Parts) bool { return p.Values[1] != "" }},
-	{Type: KindThinking, Number: 5, Fields: []KindField{{"thought", 2, read}, {"signature", 3, optional}},
-		block: func(p Parts) Block { return Thinking{p.Values[0], p.Values[1], p.Extra} },
-		says:  func(p Parts) bool { return p.Values[0] != "" || p.Extra.Has("encryptedContent") }},
-	{Type: KindCode, Number: 6, Fields: []KindField{{"code", 2, read}, {"language", 3, optional}},
+		says: func(p Parts) bool { return p.Values[1] != "" },
+		file: func(p Parts) (string, string, bool) { return p.Values[0], p.Values[1], p.Values[2] == "url" }},
+	{Type: KindThinking, Number: 5,
+		Fields: []KindField{{"thought", 2, read | cuttable}, {"signature", 3, optional | proof}},
+		block:  func(p Parts) Block { return Thinking{p.Values[0], p.Values[1], p.Extra} },
+		says:   func(p Parts) bool { return p.Values[0] != "" || p.Extra.Has("encryptedContent") }},
+	{Type: KindCode, Number: 6, Fields: []KindField{{"code", 2, read | cuttable}, {"language", 3, optional}},
 		block: func(p Parts) Block { return Code{p.Values[0], p.Values[1], p.Extra} },
 		says:  words},
 	{Number: 7, Fields: []KindField{{"", 2, raw | read}},
@@ -134,6 +158,33 @@ func (p *Parts) JSON(field int) json.RawMessage {
 		return nil
 	}
 	return unsafe.Slice(unsafe.StringData(s), len(s)) // appending to it copies
+}
+
+// Text returns the field at a position as a model reads it.
+func (p *Parts) Text(field int) string {
+	if p.Fields[field].Unquoted() {
+		return rawText(p.JSON(field))
+	}
+	return p.Values[field]
+}
+
+// Attachment returns the file that the block is: its data in base64 or, if remote, its address. Both are "" for other
+// blocks.
+func (p *Parts) Attachment() (mimeType, data string, remote bool) {
+	if p.file == nil {
+		return "", "", false
+	}
+	return p.file(*p)
+}
+
+// Proof returns a provider's proof, which is valid for these bytes of the block in this place only; "" if it has none.
+func (p *Parts) Proof() string {
+	for i := range p.Fields {
+		if p.Fields[i].traits&proof != 0 {
+			return cmp.Or(p.Values[i], stringOf(p.Extra.Get("encryptedContent")))
+		}
+	}
+	return ""
 }
 
 // Len returns the bytes of all values.

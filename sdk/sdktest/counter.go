@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Counter counts the tokens of a run of entries. The count of none is 0. It stands in for the host's tokenizer.
@@ -36,25 +37,19 @@ func Characters(entries []sdk.Content) int {
 	return n
 }
 
-// blockText is what a model reads of a block. Media count as a placeholder, whatever their size.
+// blockText is what a model reads of a block, and the MIME type of an attachment in its place.
 func blockText(b sdk.Block) string {
-	switch b := b.(type) {
-	case sdk.Text:
-		return b.Text
-	case sdk.ToolCall:
-		return b.Name + " " + string(b.Parameters)
-	case sdk.ToolResponse:
-		return b.ToolName + " " + b.ResultText() + " " + b.Error
-	case sdk.Thinking:
-		return b.Thought
-	case sdk.Code:
-		return b.Code
-	case sdk.Media:
-		return "[" + b.MimeType + " " + b.Filename + "] " + b.Caption
-	case sdk.Opaque:
-		return string(b.JSON)
+	p := content.Apart(b)
+	var texts []string
+	if mimeType, data, _ := p.Attachment(); data != "" {
+		texts = append(texts, "["+mimeType+"]")
 	}
-	return ""
+	for i, f := range p.Fields {
+		if f.Read() && p.Values[i] != "" {
+			texts = append(texts, p.Text(i))
+		}
+	}
+	return strings.Join(texts, " ")
 }
 
 // tokensIn counts every entry once and returns what counts a run of them, at no further cost: a host's entries come

@@ -119,7 +119,7 @@ func TestCheckDensity(t *testing.T) {
 		"a result of no JSON": {sdk.DensityResult{Replacements: blocks(2,
 			sdk.ToolResponse{CallID: "1", Result: []byte("x")})}, "is not JSON"},
 		"a response of no call": {sdk.DensityResult{Replacements: blocks(3, history[3].Blocks[0], sdk.ToolResponse{})},
-			"only a tool responds"},
+			`a tool_response belongs to speaker "tool"`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestCheckCompressed(t *testing.T) {
 		"a call of a human": {func(h []sdk.Content) sdk.CompressResult {
 			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.Human,
 				Blocks: []sdk.Block{sdk.ToolCall{ID: "9", Name: "x"}}}), sdk.CompressMetadata{})
-		}, "only the ai calls tools"},
+		}, `a tool_call belongs to speaker "ai", not "human"`},
 		"an entry without blocks": {func(h []sdk.Content) sdk.CompressResult {
 			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.AI}), sdk.CompressMetadata{})
 		}, "no blocks: an entry has at least one"},

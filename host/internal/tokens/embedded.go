@@ -1,24 +1,21 @@
 package tokens
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // longBase64 is the least length, in characters, of a string taken for encoded data instead of text.
 const longBase64 = 1024
 
-// jsonCost is the cost of JSON text. Strings in it that are media, such as a picture in a tool result, are estimated as
-// media. Other long base64 counts as text, as a model would see it, or with capped as much as a picture: in a block of
-// unknown kind it is far more likely an attachment or a signature.
+// withoutMedia returns JSON text without the strings in it that are media, such as a picture in a tool result, and the
+// tokens of these. Other long base64 stays text, as a model would see it, or with capped counts as much as a picture: in
+// a block of unknown kind it is far more likely an attachment or a signature.
 //
 // It only looks for strings and does not validate the JSON.
-func jsonCost(raw json.RawMessage, capped bool) (c cost) {
-	if len(raw) < longBase64 {
-		return textCost(string(raw))
+func withoutMedia(json string, capped bool) (text string, tokens int) {
+	if len(json) < longBase64 {
+		return json, 0
 	}
-	var text strings.Builder
-	rest := string(raw)
+	var left strings.Builder
+	rest := json
 	for {
 		before, after, ok := nextString(rest)
 		if !ok {
@@ -27,20 +24,19 @@ func jsonCost(raw json.RawMessage, capped bool) (c cost) {
 		value := after[:stringEnd(after)]
 		n, ok := embeddedTokens(value, capped)
 		if ok {
-			c.tokens += n
-			text.WriteString(before)
+			tokens += n
+			left.WriteString(before)
 		} else {
-			text.WriteString(rest[:len(before)+len(value)])
+			left.WriteString(rest[:len(before)+len(value)])
 		}
 		rest = after[len(value):]
 		if rest != "" { // the closing quote
-			text.WriteByte('"')
+			left.WriteByte('"')
 			rest = rest[1:]
 		}
 	}
-	text.WriteString(rest)
-	c.texts[0] = text.String()
-	return c
+	left.WriteString(rest)
+	return left.String(), tokens
 }
 
 // nextString splits s after the first quote.

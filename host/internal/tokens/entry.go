@@ -2,7 +2,6 @@ package tokens
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"unsafe"
 
@@ -37,15 +36,11 @@ func (c *Counter) entry(ctx context.Context, e content.Content) (int, error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	for _, b := range e.Blocks {
-		cost := costOf(b, buf)
-		total += cost.tokens
-		for i, text := range cost.texts {
-			n, err := c.text(ctx, text, i == 0 && cost.valid)
-			if err != nil {
-				return 0, err
-			}
-			total += n
+		n, err := c.block(ctx, b, buf)
+		if err != nil {
+			return 0, err
 		}
+		total += n
 	}
 	return total, nil
 }
@@ -53,55 +48,38 @@ func (c *Counter) entry(ctx context.Context, e content.Content) (int, error) {
 // buffers are reused to decode results: megabytes of them take no memory of that size.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-type cost struct {
-	texts  [2]string // an empty text costs nothing
-	valid  bool      // the first text is known to be UTF-8
-	tokens int
-}
-
-// costOf may decode a text into buf, which must not change before the text is counted.
-func costOf(b content.Block, buf *[]byte) cost {
-	switch b := b.(type) {
-	case content.Text:
-		return textCost(b.Text)
-	case content.Code:
-		return textCost(b.Code)
-	case content.Thinking:
-		return textCost(b.Thought)
-	case content.ToolCall:
-		return textCost(b.Name, view(b.Parameters))
-	case content.ToolResponse:
-		return responseCost(b, buf)
-	case content.Media:
-		return cost{texts: [2]string{b.Caption}, tokens: mediaTokens(b.MimeType, b.Data, b.Encoding == "url")}
-	case content.Opaque:
-		return jsonCost(b.JSON, true)
-	default:
-		return cost{}
+func (c *Counter) block(ctx context.Context, b content.Block, buf *[]byte) (total int, err error) {
+	if b == nil {
+		return 0, nil
 	}
-}
-
-func textCost(texts ...string) (c cost) {
-	copy(c.texts[:], texts)
-	return c
-}
-
-func responseCost(r content.ToolResponse, buf *[]byte) cost {
-	if isStructured(r.Result) {
-		c := jsonCost(r.Result, false)
-		c.texts[1] = r.Error
-		return c
+	p := content.Apart(b)
+	total = mediaTokens(p.Attachment())
+	for i := range p.Fields {
+		f, s, valid := &p.Fields[i], p.Values[i], false
+		switch {
+		case !f.Read():
+			continue
+		case p.Type == "", f.Unquoted() && isStructured(s):
+			var media int
+			s, media = withoutMedia(s, p.Type == "")
+			total += media
+		case f.Unquoted():
+			if *buf, valid = rawjson.AppendText((*buf)[:0], p.JSON(i)); valid { // decoded text always is
+				s = view(*buf)
+			} else {
+				s = p.Text(i)
+			}
+		}
+		n, err := c.text(ctx, s, valid)
+		if err != nil {
+			return 0, err
+		}
+		total += n
 	}
-	var ok bool
-	if *buf, ok = rawjson.AppendText((*buf)[:0], r.Result); ok {
-		c := textCost(view(*buf), r.Error)
-		c.valid = true // decoded text always is
-		return c
-	}
-	return textCost(r.ResultText(), r.Error)
+	return total, nil
 }
 
 // view returns bytes as a string without copying. They must not change while it is in use.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-func isStructured(raw json.RawMessage) bool { return len(raw) > 0 && (raw[0] == '[' || raw[0] == '{') }
+func isStructured(json string) bool { return json != "" && (json[0] == '[' || json[0] == '{') }

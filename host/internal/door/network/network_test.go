@@ -384,7 +384,7 @@ func TestBadRequests(t *testing.T) {
 		{"history.add", `{"session":"s","entries":[{"speaker":"ai","blocks":[{"type":"code","code":"x"},{"type":"nosuch"}]}]}`,
 			"entries[0].blocks[1].type", "unknown type", 400},
 		{"history.add", `{"session":"s","entries":[{"speaker":"ai","blocks":[{"type":"tool_call","id":"c","name":""}]}]}`,
-			"entries[0].blocks[0].name", "needs a name", 400},
+			"entries[0].blocks[0].name", "a tool_call block needs name", 400},
 		{"history.add", `{"session":"s","entries":[` + entry + `,{"speaker":7}]}`, "entries[1].speaker", "", 400},
 		{"history.add", `{"session":"s","entries":[` + entry + `,{"speaker":"human"}]}`, "entries[1].blocks", "", 400},
 		{"history.add", `{"session":"s","format":"anthropic","messages":[{"role":"user","content":"a"},{"role":"x"}]}`,

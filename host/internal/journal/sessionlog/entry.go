@@ -114,7 +114,7 @@ func (r *Reader) entry(data []byte) (*history.Entry, error) {
 func (r *Reader) content(c *content.Content, extra *[]content.Field, f field) error {
 	switch f.number {
 	case entrySpeaker:
-		c.Speaker = speaker(f)
+		c.Speaker = content.SpeakerNamed(f.bytes)
 	case entryBlock:
 		b, err := r.block(f.bytes)
 		if err != nil {
@@ -132,16 +132,6 @@ func (r *Reader) content(c *content.Content, extra *[]content.Field, f field) er
 		return err
 	}
 	return nil
-}
-
-// speaker saves a string for each entry of a known speaker.
-func speaker(f field) content.Speaker {
-	for _, s := range []content.Speaker{content.Human, content.AI, content.Tool} {
-		if string(f.bytes) == string(s) {
-			return s
-		}
-	}
-	return content.Speaker(f.string())
 }
 
 // block collects the fields and makes the block at the end: the kind may come in any place.

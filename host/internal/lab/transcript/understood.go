@@ -137,24 +137,12 @@ func carried(kind string) bool {
 // reading the file.
 func contentBytes(blocks []content.Block) (n int) {
 	for _, b := range blocks {
-		switch b := b.(type) {
-		case content.Text:
-			n += len(b.Text)
-		case content.Thinking:
-			n += len(b.Thought) + len(b.Signature)
-		case content.Code:
-			n += len(b.Code)
-		case content.ToolCall:
-			n += len(b.Name) + len(b.Parameters)
-		case content.ToolResponse:
-			n += len(b.Result) + len(b.Error)
-		case content.Media:
-			n += len(b.Data)
-		case content.Opaque:
-			if carried(b.Kind()) {
-				n += len(b.JSON)
-			}
+		if o, opaque := b.(content.Opaque); opaque && !carried(o.Kind()) {
+			continue
 		}
+		p := content.Apart(b)
+		_, file, _ := p.Attachment()
+		n += content.ReadSize(b) + len(file) + len(p.Proof())
 	}
 	return n
 }

@@ -66,22 +66,10 @@ func (sm sample) tokens() int {
 func tokens(c content.Content) int {
 	n := 0
 	for _, b := range c.Blocks {
-		switch b := b.(type) {
-		case content.Text:
-			n += len(b.Text)
-		case content.ToolCall:
-			n += len(b.Name) + len(b.Parameters)
-		case content.ToolResponse:
-			n += len(b.ToolName) + len(b.Result) + len(b.Error)
-		case content.Thinking:
-			n += len(b.Thought)
-		case content.Code:
-			n += len(b.Code)
-		// 4000 bytes stand for 1,000 tokens, whatever the size of the data.
-		case content.Media:
-			n += 4000
-		case content.Opaque:
-			n += len(b.JSON)
+		n += content.ReadSize(b)
+		p := content.Apart(b)
+		if _, data, _ := p.Attachment(); data != "" {
+			n += 4000 // 1,000 tokens, whatever its size
 		}
 	}
 	return 4 + (n+3)/4
