@@ -19,7 +19,7 @@ import (
 const (
 	tryFor     = 5 * time.Second
 	firstPause = 50 * time.Millisecond
-	mostPause  = time.Second
+	maxPause   = time.Second
 )
 
 // members are the parameters of a method.
@@ -50,7 +50,7 @@ func (c *Client) try(ctx context.Context, method string, params members, read fu
 	}
 	key, _ := params["key"].(string)
 	until := time.Now().Add(tryFor)
-	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		failed := c.once(ctx, method, body, read)
 		if failed == nil {
 			return nil

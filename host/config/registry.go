@@ -50,7 +50,7 @@ func Specs() []Spec {
 				"results, then the oldest exchanges, then the middle of new results, then the oldest words of people " +
 				"(make-room); the same without people's words (make-room-keep-human); or fail (error)."}),
 		behavior(Spec{Key: "compression.keep", By: anyone, Type: Strings, DefaultText: "nothing",
-			judge: keep.Check, most: keep.MostPatterns, want: "a list of paths, tool:NAME or text:WORDS",
+			judge: keep.Check, most: keep.MaxPatterns, want: "a list of paths, tool:NAME or text:WORDS",
 			Meaning: "What no strategy shortens or removes: files (CLAUDE.md, docs/**/*.sql), results of tools " +
 				"(tool:TodoWrite), entries with words (text:never push)."}),
 		// Room for rules and a schema. With more, a strategy cannot reach its target.

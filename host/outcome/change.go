@@ -26,8 +26,8 @@ func (k ChangeKind) Sent() bool { return k != Kept && k != Released }
 // they are removed whatever the strategy does.
 const RuleBlank = "blank"
 
-// MostCalls is the greatest length of [Change.Calls].
-const MostCalls = 16
+// MaxCalls is the greatest length of [Change.Calls].
+const MaxCalls = 16
 
 // Change is what happened to one entry.
 type Change struct {
@@ -48,7 +48,7 @@ type Change struct {
 	Before int `json:"before"`
 	After  int `json:"after"`
 	// Calls are the ids of the tool calls and responses in the entry before the change, without repeats, at most
-	// [MostCalls].
+	// [MaxCalls].
 	Calls []string `json:"calls,omitempty"`
 	// Made is the content of an added entry; nil for others.
 	Made *content.Content `json:"-"`

@@ -143,7 +143,7 @@ func Late(history []content.Content, parts []Part, late []content.Content) error
 // again finds a piece that begins before the end of the one before: its entry was kept already, or passed over.
 func (p *problems) again(parts []Part, index int) {
 	err := ErrOutOfOrder
-	if len(*p) < mostProblems && slices.ContainsFunc(parts, func(x Part) bool { return x.Index == index }) {
+	if len(*p) < maxProblems && slices.ContainsFunc(parts, func(x Part) bool { return x.Index == index }) {
 		err = ErrTwice
 	}
 	p.add(&Error{Index: index, Err: err})

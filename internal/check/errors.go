@@ -125,11 +125,11 @@ func (e *Error) quoted(was, came string) *Error {
 			at = i + 1
 		}
 	}
-	e.Was, e.Came = text.OneLine(was[at:], mostQuoted), text.OneLine(came[at:], mostQuoted)
+	e.Was, e.Came = text.OneLine(was[at:], maxQuoted), text.OneLine(came[at:], maxQuoted)
 	return e
 }
 
-const mostQuoted = 100 // characters
+const maxQuoted = 100 // characters
 
 // describe is what a reader knows blocks by: what a model reads of them, else their JSON.
 func describe(blocks ...content.Block) string {

@@ -31,9 +31,9 @@ import (
 var marker = lazyregexp.New(`^\[(?:(?:[0-9]{1,9} )?` +
 	`(?:lines?|characters?|tokens?|blocks?|text|code|image|file|attachment) )?removed\]$`)
 
-// mostFiles bounds how many files the markers in one text may name that no line of [Included] names, as each is looked
+// maxFiles bounds how many files the markers in one text may name that no line of [Included] names, as each is looked
 // up in the whole text.
-const mostFiles = 1000
+const maxFiles = 1000
 
 // reduces reports whether text is original with runs of whole lines replaced by one marker line each. Segments between
 // markers are matched leftmost, which takes time proportional to both texts and finds a way if there is one. Both texts
@@ -88,7 +88,7 @@ func reduces(original, text string) bool {
 		}
 		if !files[path] {
 			searched++
-			files[path] = searched <= mostFiles && strings.Contains(original, path)
+			files[path] = searched <= maxFiles && strings.Contains(original, path)
 		}
 		return files[path]
 	}

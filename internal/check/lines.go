@@ -2,11 +2,11 @@ package check
 
 import "strings"
 
-// LongLine is the length in bytes from which a line may be left in pieces, each of at least LeastPiece bytes. A shorter
+// LongLine is the length in bytes from which a line may be left in pieces, each of at least MinPiece bytes. A shorter
 // line is kept or removed whole: a part of it could say something else.
 const (
-	LongLine   = 400
-	LeastPiece = 32
+	LongLine = 400
+	MinPiece = 32
 )
 
 func isMark(line string) bool {
@@ -95,7 +95,7 @@ func (u *unread) find(line string, before, behind bool) bool {
 			u.next()
 			return true
 		}
-		if u.end-u.start < LongLine || len(line) < LeastPiece {
+		if u.end-u.start < LongLine || len(line) < MinPiece {
 			continue
 		}
 		from := -1

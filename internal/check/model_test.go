@@ -187,8 +187,8 @@ func TestWhateverIsLeftOfAResult(t *testing.T) {
 				left = append(left, line)
 			case 3:
 				if n >= check.LongLine {
-					from := rapid.IntRange(0, n-2*check.LeastPiece).Draw(t, "from")
-					left = append(left, "[…]", line[from:from+check.LeastPiece], "[…]", line[n-check.LeastPiece:])
+					from := rapid.IntRange(0, n-2*check.MinPiece).Draw(t, "from")
+					left = append(left, "[…]", line[from:from+check.MinPiece], "[…]", line[n-check.MinPiece:])
 				}
 			}
 		}
@@ -216,7 +216,7 @@ func TestWhateverIsLeftOfAResult(t *testing.T) {
 // A tool's output may be anything, and a plugin's answer too. In quadratic time this would take an hour.
 func TestAHugeResultIsJudgedInLinearTime(t *testing.T) {
 	size := full.Or(1<<20, 1<<22)
-	pieces := strings.Repeat("[…]\n"+strings.Repeat("a", check.LeastPiece)+"\n", size/check.LeastPiece/2) + "[…]"
+	pieces := strings.Repeat("[…]\n"+strings.Repeat("a", check.MinPiece)+"\n", size/check.MinPiece/2) + "[…]"
 	for name, c := range map[string]struct{ was, is string }{
 		"one letter":      {strings.Repeat("a", size), pieces},
 		"another letter":  {strings.Repeat("a", size), strings.ReplaceAll(pieces, "aaa\n", "aab\n")},

@@ -9,9 +9,9 @@ import (
 // nil.
 type problems []*Error
 
-// mostProblems bounds what is reported: an answer may be wrong in a million places, and messages with all of them would
+// maxProblems bounds what is reported: an answer may be wrong in a million places, and messages with all of them would
 // fill logs.
-const mostProblems = 10
+const maxProblems = 10
 
 // More is how many more problems there are than are listed.
 type More int
@@ -24,8 +24,8 @@ func (p *problems) add(e *Error) { *p = append(*p, e) }
 func (p problems) err() error {
 	var all []error
 	for i, e := range p {
-		if i == mostProblems {
-			all = append(all, More(len(p)-mostProblems))
+		if i == maxProblems {
+			all = append(all, More(len(p)-maxProblems))
 			break
 		}
 		all = append(all, e)

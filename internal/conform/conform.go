@@ -157,9 +157,9 @@ func (a Answer) olderStays(i int) bool {
 	})
 }
 
-// mostQuotes limits how much text of new entries is searched for quotes, in bytes. The search is quadratic, and a
+// maxQuotes limits how much text of new entries is searched for quotes, in bytes. The search is quadratic, and a
 // summary is far smaller; a strategy that copies megabytes keeps the entries anyway.
-const mostQuotes = 256 << 10
+const maxQuotes = 256 << 10
 
 // lost lists the human entries that are gone, of all. One is not gone if it is there, in whatever form, or if each of
 // its texts is quoted in an entry that the strategy made, whole or as part of a longer text.
@@ -175,7 +175,7 @@ func (a Answer) lost() (lost []int, of int) {
 		}
 		for _, t := range texts(e.Content) {
 			said[t] = true
-			if fresh.Len() < mostQuotes {
+			if fresh.Len() < maxQuotes {
 				fresh.WriteString(t)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// leastGain is the share of a history that a rewrite must remove while the request fits.
-	leastGain = 0.1
+	// minGain is the share of a history that a rewrite must remove while the request fits.
+	minGain = 0.1
 	// reserve is the share of the target that is left for lines of results where the rest would fill it.
 	reserve = 0.15
 )
@@ -43,7 +43,7 @@ func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 	// At the hard limit any gain is welcome: the request cannot be sent otherwise.
 	least := 1
 	if in.Reason != sdk.ReasonHardLimit {
-		least = max(least, int(leastGain*float64(before)))
+		least = max(least, int(minGain*float64(before)))
 	}
 	if before-after < least {
 		return sdk.NoOp(sdk.NoOpNoGain), nil

@@ -14,9 +14,9 @@ const (
 	// longLine is from how many bytes on a line is cut into pieces of about pieceBytes. A line of up to shortLine bytes
 	// belongs to the one before.
 	longLine, pieceBytes, shortLine = 400, 160, 6
-	// mostText is how much of one text is divided into lines, in bytes, half of it at each end. What is between is one
+	// maxText is how much of one text is divided into lines, in bytes, half of it at each end. What is between is one
 	// line. It bounds what one result can cost.
-	mostText = 512 << 10
+	maxText = 512 << 10
 )
 
 // textsOf returns the texts of a block.
@@ -53,8 +53,8 @@ func changed(b sdk.Block, texts []content.Literal) sdk.Block {
 // lose parts too; short ones together with the line before, because a bracket alone is no use. What is joined again is
 // the text.
 func lines(text string) (out []string) {
-	if len(text) > mostText {
-		head, tail := seam(text, mostText/2), seam(text, len(text)-mostText/2)
+	if len(text) > maxText {
+		head, tail := seam(text, maxText/2), seam(text, len(text)-maxText/2)
 		out = append(lines(text[:head]), text[head:tail])
 		return append(out, lines(text[tail:])...)
 	}

@@ -18,8 +18,8 @@ const (
 	foldMore           = "…"
 	// How a call ended is told if it failed, had not ended, or is not known: the result may have been pruned before.
 	foldOutcome, foldNoResult = " — ", "no result"
-	// mostFold and mostSubject bound it, in bytes: about a thousand tokens, and a long path.
-	mostFold, mostSubject = 3500, 100
+	// maxFold and maxSubject bound it, in bytes: about a thousand tokens, and a long path.
+	maxFold, maxSubject = 3500, 100
 )
 
 // folder makes one line of each run of exchanges that go, so the model knows what it has done already. Lines of
@@ -44,7 +44,7 @@ func isFold(entry sdk.Content) bool {
 	}
 	said, ok := entry.Blocks[0].(sdk.Text)
 	return ok && strings.HasPrefix(said.Text, foldStart) && strings.HasSuffix(said.Text, foldEnd) &&
-		len(said.Text) <= 2*mostFold
+		len(said.Text) <= 2*maxFold
 }
 
 // add takes in an entry that goes. Only its calls are named, and whether they failed: the results are what goes.
@@ -80,7 +80,7 @@ func subject(s string) string {
 			return '-'
 		}
 		return r
-	}, s[:edge(s, min(len(s), mostSubject))])
+	}, s[:edge(s, min(len(s), maxSubject))])
 	return strings.Join(strings.Fields(s), " ")
 }
 
@@ -93,7 +93,7 @@ func (f *folder) merge(entry sdk.Content) {
 // flush appends the line for the run that ends here, if there is one. Each subject stands once, where it came last; if
 // there is no room for all, the oldest go.
 func (f *folder) flush(entries []sdk.Content) []sdk.Content {
-	seen, room := map[string]bool{"": true}, mostFold
+	seen, room := map[string]bool{"": true}, maxFold
 	var parts []string
 	for _, s := range slices.Backward(f.subjects) {
 		if seen[s] {

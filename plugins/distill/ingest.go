@@ -17,14 +17,14 @@ import (
 // in an earlier result is replaced by a mark that says where: see [marks.Reference]. The host sees to it that the mark
 // holds, or that the lines come back, when the earlier result changes.
 const (
-	// leastRepeat is how many bytes a text must have to be looked through.
-	leastRepeat = 600
+	// minRepeat is how many bytes a text must have to be looked through.
+	minRepeat = 600
 	// runLines and runBytes are how long a run must be to be left out. It must also be twice as long as its mark.
 	runLines, runBytes = 3, 160
-	// mostRuns is how many runs of one text go: what is made of more pieces nobody puts together.
-	mostRuns = 12
-	// leastOmitted is the share of a text that must go for it to be changed at all.
-	leastOmitted = 0.1
+	// maxRuns is how many runs of one text go: what is made of more pieces nobody puts together.
+	maxRuns = 12
+	// minOmitted is the share of a text that must go for it to be changed at all.
+	minOmitted = 0.1
 	// ruleRepeated is the reason that the host shows.
 	ruleRepeated = "repeated-lines"
 )
@@ -192,7 +192,7 @@ func (r *reader) withoutRepeats(response sdk.ToolResponse, texts []content.Liter
 // omitted puts a mark in the place of each run of lines that stands in an earlier result; ok is false if that is not
 // worth it. A text with a line that looks like a mark stays: it was changed before, or could be taken for that.
 func (r *reader) omitted(text string, from origin) (now string, ok bool) {
-	if len(text) < leastRepeat {
+	if len(text) < minRepeat {
 		return "", false
 	}
 	all := slices.Collect(strings.Lines(text))
@@ -203,7 +203,7 @@ func (r *reader) omitted(text string, from origin) (now string, ok bool) {
 	var b strings.Builder
 	for i, runs := 0, 0; i < len(all); {
 		mark, n := "", len(all)-i
-		if runs < mostRuns {
+		if runs < maxRuns {
 			mark, n = r.repeat(all, keys, i)
 		}
 		if mark != "" {
@@ -217,7 +217,7 @@ func (r *reader) omitted(text string, from origin) (now string, ok bool) {
 		i += n
 	}
 	now = b.String()
-	return now, float64(len(now)) <= (1-leastOmitted)*float64(len(text))
+	return now, float64(len(now)) <= (1-minOmitted)*float64(len(text))
 }
 
 // repeat returns the mark for the run of lines that begins at i, and how many lines that is; "" and how many lines stay

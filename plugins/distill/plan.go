@@ -66,8 +66,8 @@ type unit struct {
 }
 
 // tailShare of the target is what the newest entries may fill, which stay as they are: the model is in the middle of
-// what they are about. leastTail is how many stay in any case.
-const tailShare, leastTail = 0.5, 2
+// what they are about. minTail is how many stay in any case.
+const tailShare, minTail = 0.5, 2
 
 // newPlan takes the history apart.
 func newPlan(in sdk.CompressInput, s schedule) *plan {
@@ -123,7 +123,7 @@ func (p *plan) fix(exchanges []turns.Exchange) {
 	tail, tokens := len(history), 0
 	for tail > 0 {
 		tokens += p.counts[tail-1]
-		if len(history)-tail >= leastTail && float64(tokens) > tailShare*p.schedule.target {
+		if len(history)-tail >= minTail && float64(tokens) > tailShare*p.schedule.target {
 			break
 		}
 		tail--

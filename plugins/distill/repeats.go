@@ -27,11 +27,11 @@ type lineIndex struct {
 }
 
 const (
-	// mostLines bounds the lines of one text and of all of them; when these are more, it begins again with what
+	// maxLines bounds the lines of one text and of all of them; when these are more, it begins again with what
 	// follows.
-	mostLines, mostInAll = 1 << 14, 1 << 17
-	// mostTries is how many places of a window are looked at.
-	mostTries = 8
+	maxLines, maxInAll = 1 << 14, 1 << 17
+	// maxTries is how many places of a window are looked at.
+	maxTries = 8
 )
 
 // lineKey is what a line is known by. 0 in either hash: it is not.
@@ -123,7 +123,7 @@ func window(keys []lineKey, i int, bare bool) (h uint64, ok bool) {
 
 // add takes a result in.
 func (x *lineIndex) add(from origin, label string, texts []content.Literal) {
-	if len(x.lines) > mostInAll {
+	if len(x.lines) > maxInAll {
 		x.lines, x.windows, x.sources = nil, map[uint64]int32{}, nil
 		x.cleared = int(from.entry)
 	}
@@ -144,7 +144,7 @@ func (x *lineIndex) add(from origin, label string, texts []content.Literal) {
 func (x *lineIndex) addText(s source, text string) {
 	var lines []string
 	for line := range strings.Lines(text) {
-		if lines = append(lines, line); len(lines) == mostLines {
+		if lines = append(lines, line); len(lines) == maxLines {
 			break
 		}
 	}
@@ -227,7 +227,7 @@ func (x *lineIndex) longest(keys []lineKey, i int) (at int32, n int, numbered bo
 			continue
 		}
 		next := x.windows[h]
-		for range mostTries {
+		for range maxTries {
 			if next == 0 {
 				break
 			}
@@ -274,7 +274,7 @@ func (x *lineIndex) reference(at int32, n int) (ref marks.Reference, number int3
 	from := int(s.first + at - s.at)
 	ref = marks.Reference{From: from + 1, To: from + n, Nth: 1, Label: label}
 	for i := x.labels[label]; i != s.result+1; i = x.results[i-1].before {
-		if ref.Nth++; ref.Nth > marks.MostNth {
+		if ref.Nth++; ref.Nth > marks.MaxNth {
 			return ref, number, false
 		}
 	}

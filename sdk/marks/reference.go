@@ -26,8 +26,8 @@ type Reference struct {
 	Number int
 }
 
-// MostNth bounds [Reference.Nth]: no reader counts back further.
-const MostNth = 20
+// MaxNth bounds [Reference.Nth]: no reader counts back further.
+const MaxNth = 20
 
 // String returns the mark, without a line break.
 func (r Reference) String() string {

@@ -89,7 +89,7 @@ func (a *asker) checkCarried(ctx context.Context, snapshot string) error {
 	if err != nil {
 		return err
 	}
-	if n := max(counts[0], leastTokens(snapshot)); n > a.window.carried {
+	if n := max(counts[0], minTokens(snapshot)); n > a.window.carried {
 		return fmt.Errorf(
 			"%w: it has %d tokens, and at most %d can go on to the next part", ErrTooLong, n, a.window.carried,
 		)

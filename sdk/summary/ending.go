@@ -13,7 +13,7 @@ import (
 const (
 	wordsShare = 2
 	factsShare = 4
-	mostFacts  = 6000 // bytes, however much the snapshot saves
+	maxFacts   = 6000 // bytes, however much the snapshot saves
 )
 
 // ending builds the result of a Run from the model's snapshot. It counts tokens by the host's tokenizer, as the host
@@ -63,7 +63,7 @@ func (e *ending) result(ctx context.Context, snapshot string) (Result, error) {
 	}
 	keep, kept := choose(messages, min(e.in.UserMessageBudget, budget))
 	long := []sdk.Content{
-		e.s.draft.compose(keep, kept, min(gain/factsShare*2, mostFacts)), // two bytes a token, at the least
+		e.s.draft.compose(keep, kept, min(gain/factsShare*2, maxFacts)), // two bytes a token, at the least
 		acknowledge(e.s.latest, e.in.Todos),
 	}
 	if counts, err = measure(ctx, e.host, long); err != nil {

@@ -17,10 +17,10 @@ type facts struct{ modified, commands, read []string }
 // A session of hours has thousands of calls. Beyond these limits the oldest are left out: the snapshot has the story,
 // and the transcript has all.
 const (
-	mostModified = 100 // lines
-	mostCommands = 30
-	mostRead     = 60
-	factLength   = 200 // characters
+	maxModified = 100 // lines
+	maxCommands = 30
+	maxRead     = 60
+	factLength  = 200 // characters
 )
 
 // readFacts reads these texts again. Changing one makes the facts of older summaries plain text.
@@ -81,7 +81,7 @@ func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]f
 // megabytes.
 func (c *collector) isNews(use tools.Use) bool {
 	return use.Command != "" || len(use.Writes) > 0 ||
-		len(c.facts.read) < mostRead &&
+		len(c.facts.read) < maxRead &&
 			slices.ContainsFunc(use.Reads, func(p string) bool { return !c.read[c.path(p)] })
 }
 
@@ -98,7 +98,7 @@ func (c *collector) call(use tools.Use, result tools.Outcome) {
 		c.write(c.path(w.Path), w.Deletes)
 	}
 	for _, p := range use.Reads {
-		add(&c.facts.read, c.read, mostRead, c.path(p), "")
+		add(&c.facts.read, c.read, maxRead, c.path(p), "")
 	}
 }
 
@@ -108,11 +108,11 @@ func (c *collector) write(p string, deletes bool) {
 	if deletes {
 		mark = deletedMark
 	}
-	add(&c.facts.modified, c.modified, mostModified, p, mark)
+	add(&c.facts.modified, c.modified, maxModified, p, mark)
 }
 
 func (c *collector) command(line, result string) {
-	add(&c.facts.commands, c.commands, mostCommands, line, " — "+result)
+	add(&c.facts.commands, c.commands, maxCommands, line, " — "+result)
 }
 
 // add records a fact unless a newer one has the same key, or the list is full. mark is shown but is no part of the key.
@@ -136,7 +136,7 @@ func (c *collector) carry(older facts) {
 		}
 	}
 	for _, line := range older.read {
-		add(&c.facts.read, c.read, mostRead, line, "")
+		add(&c.facts.read, c.read, maxRead, line, "")
 	}
 }
 

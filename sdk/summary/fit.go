@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// mostParts bounds the number of requests for one range, however large it is: every request costs money and time.
-	mostParts = 16
-	// leastRoom is the least room for the record in a request, in tokens. With less, folding would make no progress.
-	leastRoom = 512
-	// mostAnswer is the output limit that is requested if the model's own is unknown, in tokens.
-	mostAnswer = 16_384
+	// maxParts bounds the number of requests for one range, however large it is: every request costs money and time.
+	maxParts = 16
+	// minRoom is the least room for the record in a request, in tokens. With less, folding would make no progress.
+	minRoom = 512
+	// maxAnswer is the output limit that is requested if the model's own is unknown, in tokens.
+	maxAnswer = 16_384
 )
 
 // window divides the model's context window. All fields are in tokens.
@@ -29,7 +29,7 @@ type window struct {
 // newWindow divides the window by the model's limits. A model whose context limit is unknown is assumed to have the
 // agent's. The answer gets at most a quarter: models with a large output limit would otherwise leave nothing to read.
 func newWindow(in sdk.CompressInput) window {
-	w := window{size: in.ContextLimit, answer: mostAnswer}
+	w := window{size: in.ContextLimit, answer: maxAnswer}
 	if in.Model.ContextLimit > 0 {
 		w.size = in.Model.ContextLimit
 	}
@@ -45,14 +45,14 @@ func newWindow(in sdk.CompressInput) window {
 // stays free, because the model's tokenizer is not the host's.
 func (w window) room(snapshot int) int { return w.size - w.size/20 - w.answer - w.fixed - snapshot }
 
-// check returns [ErrWindowTooSmall] if room is below leastRoom.
+// check returns [ErrWindowTooSmall] if room is below minRoom.
 func (w window) check(room int) error {
-	if room >= leastRoom {
+	if room >= minRoom {
 		return nil
 	}
 	return fmt.Errorf("%w: of %d tokens, the prompt and rules need %d and the answer %d, "+
 		"which leaves less than %d for the conversation; choose a model with a larger window in compression.profile",
-		ErrWindowTooSmall, w.size, w.fixed, w.answer, leastRoom)
+		ErrWindowTooSmall, w.size, w.fixed, w.answer, minRoom)
 }
 
 // fitter makes the record small enough. Its counters go into the metadata of the answer, so a loss is visible.
@@ -94,13 +94,13 @@ func (f *fitter) parts(pieces []piece, w window, prior int) ([]part, error) {
 // noteTokens is what the note about left out entries takes at most.
 const noteTokens = 64
 
-// pack divides pieces, none larger than room, over at most [mostParts] parts, filled from the newest piece back. The
+// pack divides pieces, none larger than room, over at most [maxParts] parts, filled from the newest piece back. The
 // oldest entries, for which there is no part, are left out, and a note says so: what people said there stays word for
 // word next to the snapshot anyway.
 func (f *fitter) pack(pieces []piece, room int) [][]piece {
 	var packed [][]piece
 	to := len(pieces)
-	for to > 0 && len(packed) < mostParts {
+	for to > 0 && len(packed) < maxParts {
 		from, sum := to-1, pieces[to-1].tokens
 		for from > 0 && sum+pieces[from-1].tokens <= room {
 			from--

@@ -25,7 +25,7 @@ func pieces() *rapid.Generator[[]piece] {
 		out := make([]piece, len(sizes))
 		for i, n := range sizes {
 			text := strings.Repeat(rapid.SampledFrom([]string{"x", "é", "\U0001f469"}).Draw(t, "letter"), n)
-			tokens := rapid.IntRange(leastTokens(text), roughTokens(text)).Draw(t, "tokens")
+			tokens := rapid.IntRange(minTokens(text), roughTokens(text)).Draw(t, "tokens")
 			out[i] = piece{text: text, label: "user", tokens: tokens + headingTokens}
 		}
 		return out
@@ -49,7 +49,7 @@ func TestAnyRecordIsDividedIntoABoundedNumberOfPartsThatFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(parts) == 0 || len(parts) > mostParts {
+		if len(parts) == 0 || len(parts) > maxParts {
 			t.Fatalf("%d parts", len(parts))
 		}
 		room, left := w.room(0), 0
@@ -59,7 +59,7 @@ func TestAnyRecordIsDividedIntoABoundedNumberOfPartsThatFit(t *testing.T) {
 		for _, p := range parts {
 			sum := 0
 			for _, piece := range p.pieces {
-				sum += max(piece.tokens, leastTokens(piece.text))
+				sum += max(piece.tokens, minTokens(piece.text))
 				left += len(piece.text)
 				if !utf8.ValidString(piece.text) {
 					t.Fatal("a piece was cut inside of a character")

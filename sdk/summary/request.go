@@ -145,7 +145,7 @@ func human(text string) sdk.Content {
 }
 
 const (
-	mostTodos  = 100 // tasks shown, subtasks included
+	maxTodos   = 100 // tasks shown, subtasks included
 	todoLength = 500 // characters
 )
 
@@ -153,7 +153,7 @@ const (
 // counted.
 func listTodos(todos []sdk.Todo) string {
 	var b strings.Builder
-	left, more := mostTodos, 0
+	left, more := maxTodos, 0
 	var list func(todos []sdk.Todo, indent string)
 	list = func(todos []sdk.Todo, indent string) {
 		for _, t := range todos {

@@ -88,7 +88,7 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 func prepare(ctx context.Context, a *asker, e *ending) (prior int, err error) {
 	// The longest request that can occur: a middle part, with a prior snapshot, asked again for every possible reason.
 	longest := errors.Join(ErrNoSnapshot, ErrTooLong, ErrEmpty)
-	fixed := a.requests.build(part{number: mostParts - 1, of: mostParts}, " ", longest)
+	fixed := a.requests.build(part{number: maxParts - 1, of: maxParts}, " ", longest)
 	entries := slices.Clone(fixed)
 	entries = append(entries, human(e.s.prior))
 	entries = append(entries, e.shortest(openTag+"\n"+closeTag)...)
@@ -120,9 +120,9 @@ func prepare(ctx context.Context, a *asker, e *ending) (prior int, err error) {
 		if i < len(fixed) {
 			n += counts[i]
 		}
-		a.window.fixed += max(n, leastTokens(textOf(entry))+headingTokens)
+		a.window.fixed += max(n, minTokens(textOf(entry))+headingTokens)
 	}
-	prior = max(counts[len(fixed)], leastTokens(e.s.prior))
+	prior = max(counts[len(fixed)], minTokens(e.s.prior))
 	e.minimum = counts[len(fixed)+1] + counts[len(fixed)+2]
 	for i := range e.s.draft.messages {
 		if m := &e.s.draft.messages[i]; m.tokens < 0 {

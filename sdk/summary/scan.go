@@ -167,12 +167,12 @@ func entryTokens(in sdk.CompressInput, i int, text string, dropped bool) int {
 	if rough := roughTokens(text); in.TokensIn == nil || dropped && rough < n {
 		n = rough // thinking and attachments were counted, but are not sent
 	}
-	return max(n, leastTokens(text)) + headingTokens
+	return max(n, minTokens(text)) + headingTokens
 }
 
 // roughTokens returns an upper bound for the tokens of a text: practically all text has two bytes per token or more.
 func roughTokens(text string) int { return len(text)/2 + labelTokens }
 
-// leastTokens returns a lower bound for the tokens of a text under any tokenizer. The model's may differ from the
+// minTokens returns a lower bound for the tokens of a text under any tokenizer. The model's may differ from the
 // host's, and a host that counts too little must not make a request overflow.
-func leastTokens(text string) int { return (len(text) + 3) / 4 }
+func minTokens(text string) int { return (len(text) + 3) / 4 }

@@ -110,7 +110,7 @@ func FuzzASummaryIsReadAsItWasWritten(f *testing.F) {
 			d.facts = facts{modified: []string{fact}, commands: []string{fact}, read: []string{fact}}
 			want.facts = d.facts
 		}
-		entry := d.compose([]bool{true, true}, 2, mostFacts)
+		entry := d.compose([]bool{true, true}, 2, maxFacts)
 		text, ok := priorText(entry)
 		if !ok {
 			t.Fatal("it is no summary")

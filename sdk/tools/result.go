@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// mostParts bounds how many parts of one result are looked at: they may be nested or repeated without end.
-const mostParts = 64
+// maxParts bounds how many parts of one result are looked at: they may be nested or repeated without end.
+const maxParts = 64
 
 // result is what of a response may have signs of a failure.
 type result struct {
@@ -68,14 +68,14 @@ var printed = [...]string{"output", "content", "text", "message", "result", "res
 
 func (r *result) add(v any, depth int) {
 	// Agents wrap what a tool printed at most twice.
-	if depth > 3 || len(r.texts)+len(r.objects) > mostParts {
+	if depth > 3 || len(r.texts)+len(r.objects) > maxParts {
 		return
 	}
 	switch v := v.(type) {
 	case string:
 		r.text(v)
 	case []any:
-		for _, part := range v[:min(len(v), mostParts)] {
+		for _, part := range v[:min(len(v), maxParts)] {
 			r.add(part, depth+1)
 		}
 	case map[string]any:

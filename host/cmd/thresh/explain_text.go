@@ -97,9 +97,9 @@ func (a *app) printRules(rules []explain.Rule) error {
 	return a.printSmallTable(sums)
 }
 
-// mostEvents is the most events and problems of one entry that the table shows, the latest ones. The JSON form has all
+// maxEvents is the most events and problems of one entry that the table shows, the latest ones. The JSON form has all
 // of them.
-const mostEvents = 3
+const maxEvents = 3
 
 // became describes what happened to an entry, the latest event first, because a narrow table cuts off the end.
 func became(s explain.State) string {
@@ -108,7 +108,7 @@ func became(s explain.State) string {
 		parts = append(parts, "kept by "+s.KeptBy)
 	}
 	for i, e := range slices.Backward(s.Events) {
-		if len(s.Events)-1-i == mostEvents {
+		if len(s.Events)-1-i == maxEvents {
 			// i is the number of the earlier ones.
 			parts = append(parts, fmt.Sprintf("%d earlier changes", i+1))
 			break
@@ -119,7 +119,7 @@ func became(s explain.State) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s at turn %d (%s)", e.Kind, e.Turn, why(e)))
 	}
-	for _, p := range s.Problems[:min(len(s.Problems), mostEvents)] {
+	for _, p := range s.Problems[:min(len(s.Problems), maxEvents)] {
 		parts = append(parts, problem(p))
 	}
 	// Only entries that stand have no event.

@@ -25,8 +25,8 @@ type probing struct {
 	yes        bool
 }
 
-// mostMoments bounds --moments: each moment has a question sheet, and more than two others for each variant.
-const mostMoments = 100
+// maxMoments bounds --moments: each moment has a question sheet, and more than two others for each variant.
+const maxMoments = 100
 
 const probeHelp = `Measures what a model can still tell from what strategies leave of recorded sessions.
 
@@ -103,8 +103,8 @@ func probeCommand(a *app) *cobra.Command {
 func (p probing) check(cmd *cobra.Command, given []string) error {
 	changed := cmd.Flags().Changed
 	switch {
-	case p.moments < 0 || p.moments > mostMoments:
-		return fmt.Errorf("--moments: want 0 to %d, got %d", mostMoments, p.moments)
+	case p.moments < 0 || p.moments > maxMoments:
+		return fmt.Errorf("--moments: want 0 to %d, got %d", maxMoments, p.moments)
 	case changed("write") && p.write == "", changed("grade") && p.grade == "":
 		return errors.New("--write and --grade need the name of a directory")
 	case p.write != "" && p.grade != "":

@@ -97,15 +97,15 @@ func (a *app) endNotes() {
 	a.repeated = 0
 }
 
-// mostNotes is how many notes on one file are printed: a broken file may have one for each of its lines. 20 fit a
+// maxNotes is how many notes on one file are printed: a broken file may have one for each of its lines. 20 fit a
 // screen.
-const mostNotes = 20
+const maxNotes = 20
 
 func (a *app) notes(name string, notes []transcript.Note) {
-	for _, n := range notes[:min(len(notes), mostNotes)] {
+	for _, n := range notes[:min(len(notes), maxNotes)] {
 		fmt.Fprintf(a.err, "%s: %s\n", displayPath(name), n)
 	}
-	if more := len(notes) - mostNotes; more > 0 {
+	if more := len(notes) - maxNotes; more > 0 {
 		fmt.Fprintf(a.err, "%s: and %d more\n", displayPath(name), more)
 	}
 }

@@ -123,8 +123,8 @@ type kept struct {
 }
 
 const (
-	mostGuesses = 3 // similar ids that are suggested for an unknown one
-	mostUnknown = 5 // unknown ids that are named
+	maxGuesses = 3 // similar ids that are suggested for an unknown one
+	maxUnknown = 5 // unknown ids that are named
 )
 
 // find returns the positions of the entries with the given ids, each once and in the order of the ids; without ids,
@@ -162,9 +162,9 @@ func (k kept) find(ids []string) ([]int, error) {
 // command line or a model's text.
 func (k kept) unknown(ids []string) error {
 	var parts []string
-	for _, id := range ids[:min(len(ids), mostUnknown)] {
+	for _, id := range ids[:min(len(ids), maxUnknown)] {
 		part := strconv.Quote(id)
-		if near := k.ids.Near(id, mostGuesses); len(near) > 0 {
+		if near := k.ids.Near(id, maxGuesses); len(near) > 0 {
 			for i := range near {
 				near[i] = strconv.Quote(near[i])
 			}
@@ -172,7 +172,7 @@ func (k kept) unknown(ids []string) error {
 		}
 		parts = append(parts, part)
 	}
-	if more := len(ids) - mostUnknown; more > 0 {
+	if more := len(ids) - maxUnknown; more > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", more))
 	}
 	return fmt.Errorf(

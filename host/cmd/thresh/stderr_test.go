@@ -11,7 +11,7 @@ func TestManyNotesAreCut(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	newApp(place{}, nil, nil, &out).notes("s.json", make([]transcript.Note, 5000))
-	if text := out.String(); strings.Count(text, "\n") != mostNotes+1 ||
+	if text := out.String(); strings.Count(text, "\n") != maxNotes+1 ||
 		!strings.Contains(text, "s.json: and 4980 more\n") {
 		t.Error(text)
 	}

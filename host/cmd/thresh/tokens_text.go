@@ -9,9 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/table"
 )
 
-// mostShares is the most rows of each table: tools, files, entries and models. Sessions touch hundreds of files, and
+// maxShares is the most rows of each table: tools, files, entries and models. Sessions touch hundreds of files, and
 // the tail adds nothing. The JSON form has all of them.
-const mostShares = 15
+const maxShares = 15
 
 func (a *app) printTokens(name string, r tokenReport) error {
 	// An approximation is usually within some percent, but the user must know which one it is.
@@ -41,7 +41,7 @@ func (a *app) printTokens(name string, r tokenReport) error {
 		table.Column{Name: "entry", Head: "LARGEST ENTRIES"}, table.Column{Name: "speaker"},
 		table.Column{Name: "tokens", Right: true}, table.Column{Name: "share", Right: true},
 	)
-	for _, e := range largest[:min(len(largest), mostShares)] {
+	for _, e := range largest[:min(len(largest), maxShares)] {
 		entries.Row(strconv.Itoa(e.Index), string(e.Speaker), table.Int(e.Tokens), table.Percent(e.Tokens, r.Total))
 	}
 	fmt.Fprintln(a.out)
@@ -61,10 +61,10 @@ func (a *app) printShares(title string, paths bool, list []shareTokens, total in
 		table.Column{Name: "name", Head: title, Min: 16, Middle: paths}, table.Column{Name: "calls", Right: true},
 		table.Column{Name: "tokens", Right: true}, table.Column{Name: "share", Right: true},
 	)
-	for _, s := range list[:min(len(list), mostShares)] {
+	for _, s := range list[:min(len(list), maxShares)] {
 		shares.Row(s.Name, table.Int(s.Calls), table.Int(s.Tokens), table.Percent(s.Tokens, total))
 	}
-	if more := len(list) - mostShares; more > 0 {
+	if more := len(list) - maxShares; more > 0 {
 		shares.Row(fmt.Sprintf("(%d more)", more))
 	}
 	fmt.Fprintln(a.out)
@@ -84,7 +84,7 @@ func (a *app) printCalibration(list []modelCalibration) error {
 		table.Column{Name: "calibrated", Head: "ERROR\nCALIBRATED", Right: true},
 		table.Column{Name: "ratio", Right: true, Rank: 1}, table.Column{Name: "overhead", Right: true, Rank: 1},
 	)
-	for _, c := range list[:min(len(list), mostShares)] {
+	for _, c := range list[:min(len(list), maxShares)] {
 		plain, calibrated := "-", "-"
 		if c.Compared > 0 {
 			plain, calibrated = table.Percentage(100*c.PlainError), table.Percentage(100*c.CalibratedError)
@@ -94,7 +94,7 @@ func (a *app) printCalibration(list []modelCalibration) error {
 			fmt.Sprintf("%.2f", c.Ratio), table.Int(c.Overhead),
 		)
 	}
-	if more := len(list) - mostShares; more > 0 {
+	if more := len(list) - maxShares; more > 0 {
 		models.Row(fmt.Sprintf("(%d more)", more))
 	}
 	fmt.Fprintln(a.out)

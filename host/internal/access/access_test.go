@@ -357,7 +357,7 @@ func TestTheLogOfTokens(t *testing.T) {
 [WARN]  access refused: token="" from=d reason="no such token" unlogged=0
 [WARN]  access refused: token=alice from=e reason=revoked unlogged=0
 ` + strings.Repeat(`[WARN]  access refused: token="" from=f reason="not a token" unlogged=0
-`, mostRefusals-5) + `[WARN]  access refused: token="" from=g reason="not a token" unlogged=75
+`, maxRefusals-5) + `[WARN]  access refused: token="" from=g reason="not a token" unlogged=75
 `
 	if diff := cmp.Diff(want, log.String()); diff != "" {
 		t.Error(diff)

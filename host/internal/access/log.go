@@ -16,8 +16,8 @@ type seen struct {
 	refused, unlogged int
 }
 
-// mostRefusals is how many refusals are logged in a minute: trying tokens must not fill the disk.
-const mostRefusals = 30
+// maxRefusals is how many refusals are logged in a minute: trying tokens must not fill the disk.
+const maxRefusals = 30
 
 // used logs the first use of a valid token. name is "" for the local user.
 func (g *Guard) used(name, hash, from string) {
@@ -38,7 +38,7 @@ func (g *Guard) refuse(name, from, why string) error {
 		s.began, s.refused = now, 0
 	}
 	s.refused++
-	logged, unlogged := s.refused <= mostRefusals, s.unlogged
+	logged, unlogged := s.refused <= maxRefusals, s.unlogged
 	if logged {
 		s.unlogged = 0
 	} else {

@@ -78,13 +78,13 @@ func (r Rewrite) changes(base []*Entry, curated bool) (out []outcome.Change) {
 	return out
 }
 
-// calls returns the ids of the tool calls and responses in an entry, each once and at most [outcome.MostCalls], by
+// calls returns the ids of the tool calls and responses in an entry, each once and at most [outcome.MaxCalls], by
 // which a person finds the call in the agent's own log.
 func calls(c content.Content) []string {
 	var ids []string
 	seen := map[string]bool{}
 	for _, b := range c.Blocks {
-		if len(ids) == outcome.MostCalls {
+		if len(ids) == outcome.MaxCalls {
 			break
 		}
 		if id, _ := content.CallID(b); id != "" && !seen[id] {

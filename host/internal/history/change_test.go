@@ -87,7 +87,7 @@ func TestAnEntryWithManyCallsNamesSome(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := plan.Changes()
-	if len(got) != 2 || len(got[0].Calls) != outcome.MostCalls || got[0].Calls[1] != "0" {
+	if len(got) != 2 || len(got[0].Calls) != outcome.MaxCalls || got[0].Calls[1] != "0" {
 		t.Errorf("got %v", got)
 	}
 }

@@ -217,7 +217,7 @@ func (r *resolver) moved(ref marks.Reference, k int, here spot, lines []string) 
 			ref.Nth++
 		}
 	}
-	return ref, ref.Nth <= marks.MostNth && (x.Entry < here.entry || x.Entry == here.entry && x.Block < here.block)
+	return ref, ref.Nth <= marks.MaxNth && (x.Entry < here.entry || x.Entry == here.entry && x.Block < here.block)
 }
 
 func (r *resolver) linesOf(k int) []string {

@@ -71,7 +71,7 @@ func (j *Journal) add(ctx context.Context, own []content.Content, counts []histo
 		case n.own: // the store had them already, and they were read from there
 			now := j.history.Snapshot()
 			return now.Revision, now.Tokens, nil
-		case n.moved && try < MostTries: // behind what another host has added
+		case n.moved && try < MaxTries: // behind what another host has added
 			continue
 		case n.moved:
 			return 0, 0, j.busy("add")

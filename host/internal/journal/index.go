@@ -12,9 +12,9 @@ import (
 const (
 	// partPassages is how many passages are indexed at once. It bounds how long other writes to the store wait.
 	partPassages = 96
-	// leastKept is how many passages or entries a part has that is kept. A smaller one is made again whenever it is
+	// minKept is how many passages or entries a part has that is kept. A smaller one is made again whenever it is
 	// needed: many small parts would make each search slower.
-	leastKept = 16
+	minKept = 16
 	// An index ends behind so many entries of a record, which entryBits have room for.
 	entryBits = 24
 )
@@ -92,7 +92,7 @@ func (x *indexing) end(ctx context.Context, until uint64) error {
 	if x.entries == 0 {
 		return nil
 	}
-	small := max(x.Passages(), x.entries) < leastKept
+	small := max(x.Passages(), x.entries) < minKept
 	part := store.Part{After: x.after, Until: until, Pieces: x.Part()}
 	x.after, x.entries = until, 0
 	if x.made != nil {

@@ -6,11 +6,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/journal/sessionlog"
 )
 
-// mostKeys is how many keys a session remembers: a caller repeats an addition before it adds much else. Each takes 50
+// maxKeys is how many keys a session remembers: a caller repeats an addition before it adds much else. Each takes 50
 // bytes in every snapshot.
-const mostKeys = 128
+const maxKeys = 128
 
-// additions are the last mostKeys with a key. [Journal.writing] guards them.
+// additions are the last maxKeys with a key. [Journal.writing] guards them.
 type additions []sessionlog.Done
 
 // took notes an addition and the size of the history after it; o is nil without a key.
@@ -18,8 +18,8 @@ func (a *additions) took(o *sessionlog.Once, revision uint64, tokens int) {
 	if o == nil {
 		return
 	}
-	if len(*a) >= mostKeys {
-		*a = append((*a)[:0:0], (*a)[len(*a)-mostKeys+1:]...) // what is dropped must not stay in memory
+	if len(*a) >= maxKeys {
+		*a = append((*a)[:0:0], (*a)[len(*a)-maxKeys+1:]...) // what is dropped must not stay in memory
 	}
 	*a = append(*a, sessionlog.Done{Once: *o, Revision: revision, Tokens: tokens})
 }

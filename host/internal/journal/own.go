@@ -6,16 +6,16 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 )
 
-// mostOwn is how many additions of this host a session remembers: more than may wait behind a request.
-const mostOwn = 1024
+// maxOwn is how many additions of this host a session remembers: more than may wait behind a request.
+const maxOwn = 1024
 
 // own are the moments before this host's last additions. They tell whether an entry behind a mark was added by this
 // host, after the mark was taken, or by another one, of which this host had not heard. [Journal.writing] guards it.
 type own []history.Mark
 
 func (o *own) adds(at history.Mark) {
-	if len(*o) >= mostOwn {
-		*o = append((*o)[:0:0], (*o)[len(*o)-mostOwn/2:]...)
+	if len(*o) >= maxOwn {
+		*o = append((*o)[:0:0], (*o)[len(*o)-maxOwn/2:]...)
 	}
 	*o = append(*o, at)
 }
@@ -34,7 +34,7 @@ func (o own) upTo(m, now history.Mark) history.Mark {
 	switch {
 	case i == len(o):
 		return now
-	case i == 0 && len(o) > mostOwn/2: // there may have been others that are forgotten
+	case i == 0 && len(o) > maxOwn/2: // there may have been others that are forgotten
 		return m
 	}
 	return o[i]

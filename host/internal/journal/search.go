@@ -323,15 +323,15 @@ func (s *shelf) may(at search.Spot) bool {
 	return !s.whole[history.Place{Record: at.Record, Index: at.Index}] && (s.all || at.Record <= s.until)
 }
 
-// mostBehind is how many records before that of a result are read to find its call.
-const mostBehind = 64
+// maxBehind is how many records before that of a result are read to find its call.
+const maxBehind = 64
 
 // fetch reads the records of passages, with those that have the calls of results.
 func (s *shelf) fetch(ctx context.Context, spots []search.Spot) error {
 	var seqs []uint64
 	for _, at := range spots {
 		from := at.Exchange
-		if from == 0 || at.Record-from > mostBehind {
+		if from == 0 || at.Record-from > maxBehind {
 			from = at.Record
 		}
 		for seq := from; seq <= at.Record; seq++ {

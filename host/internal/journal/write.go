@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// MostTries is how often an operation is repeated because another host has written in between.
-	MostTries = 20
+	// MaxTries is how often an operation is repeated because another host has written in between.
+	MaxTries = 20
 	// snapshotEvery is after how many records a snapshot is written. For long histories it is a share of their length,
 	// because snapshots must stay small next to what they save.
 	snapshotEvery, snapshotShare = 100, 32
@@ -148,7 +148,7 @@ func (j *Journal) Rewrite(plan *history.Plan, step, strategy string) error {
 		// The replay of the record has changed the history already.
 		case n.own:
 			return nil
-		case n.rewritten || n.state || n.moved && try == MostTries:
+		case n.rewritten || n.state || n.moved && try == MaxTries:
 			return ErrMoved // the turn has to be run again on what there is now
 		}
 		if !n.moved {
@@ -243,7 +243,7 @@ func (j *Journal) Change(ctx context.Context, what string, change func() error) 
 	}
 	before, counter := j.remembers(), j.session.Counter()
 	made := false
-	for range MostTries {
+	for range MaxTries {
 		if !made {
 			if err := change(); err != nil {
 				return err
@@ -301,7 +301,7 @@ func (j *Journal) Refresh(ctx context.Context, upTo *history.Mark) (*history.Mar
 func (j *Journal) Settle(ctx context.Context) error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
-	for range MostTries {
+	for range MaxTries {
 		n, err := j.storeState(ctx)
 		switch {
 		case err != nil:

@@ -18,8 +18,8 @@ import (
 // message is what a message is, for people.
 const message = "a message"
 
-// mostFiles is the number of files above which a call or a message is no reading of a file any more.
-const mostFiles = 100
+// maxFiles is the number of files above which a call or a message is no reading of a file any more.
+const maxFiles = 100
 
 // Settings say what is kept.
 type Settings struct {
@@ -180,7 +180,7 @@ func (k *Keeper) message(e Entry) {
 	if marked {
 		k.hold(e, Tag, message)
 	}
-	if open && len(k.unclosed) < mostNamed {
+	if open && len(k.unclosed) < maxNamed {
 		k.unclosed = append(k.unclosed, e.ID)
 	}
 	if k.set.Rules == nil || len(k.set.Rules.paths) == 0 {
@@ -237,7 +237,7 @@ func (k *Keeper) named(rules *Rules, c content.ToolCall) (named call, ok bool) {
 	use := k.set.Tools.UseCall(c)
 	named.subject = use.Subject
 	if len(rules.paths) > 0 {
-		if len(use.Reads)+len(use.Writes) > mostFiles {
+		if len(use.Reads)+len(use.Writes) > maxFiles {
 			return named, named.recalls || named.tool != ""
 		}
 		for _, p := range use.Reads {
@@ -465,9 +465,9 @@ func (k *Keeper) rule(id string) string {
 // Settled says that the history has the marks.
 func (k *Keeper) Settled() { clear(k.moved) }
 
-// mostNamed is how many messages warnings name, longestName how many bytes of a name.
+// maxNamed is how many messages warnings name, longestName how many bytes of a name.
 const (
-	mostNamed   = 3
+	maxNamed    = 3
 	longestName = 80
 )
 

@@ -162,7 +162,7 @@ func included(c content.Content) (paths []string) {
 			continue
 		}
 		for line := range strings.Lines(t.Text) {
-			if p, ok := check.Included(strings.TrimRight(line, "\r\n")); ok && p != "" && len(paths) < mostFiles {
+			if p, ok := check.Included(strings.TrimRight(line, "\r\n")); ok && p != "" && len(paths) < maxFiles {
 				paths = append(paths, p)
 			}
 		}

@@ -15,9 +15,9 @@ import (
 
 // Bounds of the setting: each path of a call is compared with each pattern.
 const (
-	MostPatterns  = 50
-	longest       = 200 // bytes of a pattern
-	mostWildcards = 4   // in a pattern
+	MaxPatterns  = 50
+	longest      = 200 // bytes of a pattern
+	maxWildcards = 4   // in a pattern
 )
 
 // The kinds of patterns. One without a kind is a path.
@@ -66,8 +66,8 @@ func (r *Rules) add(p string) error {
 		return fmt.Errorf("has %d bytes, more than %d", len(p), longest)
 	case !utf8.ValidString(p), strings.ContainsFunc(p, unicode.IsControl):
 		return errors.New("has a character that cannot be printed: a pattern is one line of text")
-	case kind != kindText && len(wildcards().FindAllStringIndex(rest, -1)) > mostWildcards:
-		return fmt.Errorf("has more than %d wildcards", mostWildcards)
+	case kind != kindText && len(wildcards().FindAllStringIndex(rest, -1)) > maxWildcards:
+		return fmt.Errorf("has more than %d wildcards", maxWildcards)
 	case strings.TrimSpace(rest) == "":
 		return errors.New("is empty")
 	}

@@ -105,7 +105,7 @@ func BenchmarkHostilePath(b *testing.B) {
 		"short parts": {"**/a*/**/a*b", "a"},
 		"long parts":  {"*" + strings.Repeat("a", 190) + "b*", strings.Repeat("a", 255)},
 	} {
-		patterns := make([]string, MostPatterns)
+		patterns := make([]string, MaxPatterns)
 		for i := range patterns {
 			patterns[i] = tt.pattern
 		}

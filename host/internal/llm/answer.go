@@ -23,17 +23,17 @@ type answer struct {
 // hundred bytes for one token; thinking is events but not text. Who exceeds these bounds ignores the limit.
 const (
 	textBytesPerToken  = 64
-	leastTextBytes     = 16 << 10
+	minTextBytes       = 16 << 10
 	eventBytesPerToken = 4 << 10
-	leastEventBytes    = 1 << 20
+	minEventBytes      = 1 << 20
 )
 
 func newAnswer(maxOutput int) *answer {
-	return &answer{limit: max(leastTextBytes, maxOutput*textBytesPerToken)}
+	return &answer{limit: max(minTextBytes, maxOutput*textBytesPerToken)}
 }
 
 // maxEventBytes bounds the event stream of such a request, in bytes.
-func maxEventBytes(maxOutput int) int64 { return leastEventBytes + int64(maxOutput)*eventBytesPerToken }
+func maxEventBytes(maxOutput int) int64 { return minEventBytes + int64(maxOutput)*eventBytesPerToken }
 
 // hear takes in one event.
 func (a *answer) hear(h provider.Heard) error {

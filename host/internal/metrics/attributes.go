@@ -35,8 +35,8 @@ type options struct {
 	observe metric.ObserveOption
 }
 
-// mostNames bounds the series for strategies, profiles and models: a long session can be set to any number of them.
-const mostNames = 100
+// maxNames bounds the series for strategies, profiles and models: a long session can be set to any number of them.
+const maxNames = 100
 
 const other = "other"
 
@@ -75,7 +75,7 @@ func (a *attributes) bounded(kind int, name string) string {
 	if name == "" || a.names[kind][name] {
 		return name
 	}
-	if len(a.names[kind]) >= mostNames {
+	if len(a.names[kind]) >= maxNames {
 		return other
 	}
 	if a.names[kind] == nil {

@@ -67,9 +67,9 @@ func kept(s history.Snapshot) func(i int) keep.Entry {
 	}
 }
 
-// mostKept returns the pinned entries that count most, the largest first, and what all of them count, apart from what a
+// largestKept returns the pinned entries that count most, the largest first, and what all of them count, apart from what a
 // person said last.
-func (t *turn) mostKept() (most []outcome.LargeEntry, tokens int) {
+func (t *turn) largestKept() (most []outcome.LargeEntry, tokens int) {
 	s := t.snapshot()
 	var pinned []*history.Entry
 	at := map[string]int{}

@@ -13,9 +13,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// leastResult is how many tokens of a result must be left for the rung to be worthwhile: with less, the model could as
+// minResult is how many tokens of a result must be left for the rung to be worthwhile: with less, the model could as
 // well have been told nothing.
-const leastResult = 50
+const minResult = 50
 
 // newResult is a result of the last exchange, which the model has not seen, and its block's tokens.
 type newResult struct{ entry, block, tokens int }
@@ -33,7 +33,7 @@ func (l *ladder) newResults() (all []newResult) {
 
 func (l *ladder) freeable() (tokens int) {
 	for _, r := range l.newResults() {
-		tokens += max(0, r.tokens-leastResult)
+		tokens += max(0, r.tokens-minResult)
 	}
 	return tokens
 }
@@ -46,10 +46,10 @@ func (l *ladder) lastResults(ctx context.Context, goal int) (int, error) {
 	// Small ones are left whole; the rest of their shares is for the others.
 	slices.SortStableFunc(all, func(a, b newResult) int { return a.tokens - b.tokens })
 	large, most := shares(all, goal-l.total)
-	if most < leastResult && goal < l.hard {
+	if most < minResult && goal < l.hard {
 		large, most = shares(all, l.hard-l.total)
 	}
-	if len(large) == 0 || most < leastResult {
+	if len(large) == 0 || most < minResult {
 		return 0, nil
 	}
 	changed := map[int]bool{}
@@ -139,10 +139,10 @@ func (c cut) to(keep int) string {
 		to++
 	}
 	// A line that is not long is kept or removed whole, and a small piece of a long one is removed.
-	if start, end := c.line(from); end-start <= check.LongLine || from-start < check.LeastPiece {
+	if start, end := c.line(from); end-start <= check.LongLine || from-start < check.MinPiece {
 		from = start
 	}
-	if start, end := c.line(to); start < to && (end-start <= check.LongLine || end-to <= check.LeastPiece) {
+	if start, end := c.line(to); start < to && (end-start <= check.LongLine || end-to <= check.MinPiece) {
 		to = end
 	}
 	var b strings.Builder

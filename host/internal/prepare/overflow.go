@@ -90,7 +90,7 @@ func (t *turn) overflow() *ContextOverflowError {
 		Strategy: t.info.Name, Compress: t.outcome.Compress,
 		Largest: largest(t.view.Entries), Ladder: t.req.Settings.Ladder,
 	}
-	if most, tokens := t.mostKept(); t.hostTokens(e.Missing()) <= tokens {
+	if most, tokens := t.largestKept(); t.hostTokens(e.Missing()) <= tokens {
 		e.Kept, e.KeptTokens = most, tokens
 	}
 	return e

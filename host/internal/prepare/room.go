@@ -6,9 +6,9 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// leastRoom is the share of the hard limit that must remain for the history. With less, no rewrite helps: it would take
+// minRoom is the share of the hard limit that must remain for the history. With less, no rewrite helps: it would take
 // a large part of the history at every turn, until nothing of use is left.
-const leastRoom = 0.05
+const minRoom = 0.05
 
 // alone is what the provider is expected to count for a request without any history: system prompt, tool schemas and
 // pending tokens, in its tokens. No strategy can make it smaller.
@@ -22,7 +22,7 @@ func (t *turn) alone() int {
 // rewriting the history could not help, and what a rewrite removes is gone for good.
 func (t *turn) checkRoom() error {
 	hard := t.outcome.Limits.Hard
-	if t.fits() || hard-t.alone() >= int(leastRoom*float64(hard)) && t.alone() <= hard {
+	if t.fits() || hard-t.alone() >= int(minRoom*float64(hard)) && t.alone() <= hard {
 		return nil
 	}
 	err := t.overflow()

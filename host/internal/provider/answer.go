@@ -74,7 +74,7 @@ type Piece struct {
 }
 
 // Bounds of the calls of an answer: how many there are, and how many bytes the arguments of each have.
-const MostCalls, MostArguments = 64, 16 << 10
+const MaxCalls, MaxArguments = 64, 16 << 10
 
 // Calls are the calls of an answer, put together from its pieces. The zero value has none.
 type Calls []Called
@@ -88,7 +88,7 @@ type Called struct {
 	at string // tells which one later pieces belong to
 }
 
-// Take adds pieces. Calls beyond [MostCalls] are left out, and so are pieces beyond [MostArguments].
+// Take adds pieces. Calls beyond [MaxCalls] are left out, and so are pieces beyond [MaxArguments].
 func (c *Calls) Take(pieces []Piece) {
 	for _, p := range pieces {
 		i := -1
@@ -97,14 +97,14 @@ func (c *Calls) Take(pieces []Piece) {
 		}
 		switch {
 		case i >= 0:
-		case p.Name == "" || len(*c) == MostCalls:
+		case p.Name == "" || len(*c) == MaxCalls:
 			continue
 		default:
 			i = len(*c)
 			*c = append(*c, Called{ID: p.ID, Name: p.Name, at: p.Call})
 		}
 		one := &(*c)[i]
-		if len(one.Arguments)+len(p.Arguments) <= MostArguments {
+		if len(one.Arguments)+len(p.Arguments) <= MaxArguments {
 			one.Arguments = append(one.Arguments, p.Arguments...)
 		}
 		if p.Extra != nil {

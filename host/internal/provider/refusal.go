@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// LeastLimit is the lowest limit that is believed, in tokens: no model has less.
-const LeastLimit = 1000
+// MinLimit is the lowest limit that is believed, in tokens: no model has less.
+const MinLimit = 1000
 
 // Fault is the error of an answer: what one provider calls a type, another calls a code.
 type Fault struct {
@@ -54,7 +54,7 @@ func (f Fault) Numbers(known *regexp.Regexp) (r Refusal, ok bool) {
 		n, _ := strconv.Atoi(m[i]) // 0 for what was not matched
 		if name != "limit" {
 			r.Tokens += n
-		} else if n >= LeastLimit {
+		} else if n >= MinLimit {
 			r.Limit = n
 		}
 	}

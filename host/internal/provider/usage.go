@@ -101,15 +101,15 @@ func ReadUsage(report []byte, forms ...*Counts) (u Usage, err error) {
 	switch {
 	case len(errs) > 0:
 		return Usage{}, errs[0]
-	case u.Prompt() > mostTokens:
+	case u.Prompt() > maxTokens:
 		return Usage{}, fmt.Errorf("a prompt of %d tokens exceeds the limit of every model", u.Prompt())
 	}
 	return u, nil
 }
 
-// mostTokens is more than any model takes or gives, even in sum over a few fields. A larger number is a timestamp or a
+// maxTokens is more than any model takes or gives, even in sum over a few fields. A larger number is a timestamp or a
 // cost in some unit.
-const mostTokens = 100_000_000
+const maxTokens = 100_000_000
 
 // tokens reads a count; 0 if it is absent. It parses a float, because some servers write 12.0.
 func tokens(raw []byte) (int, error) {
@@ -117,7 +117,7 @@ func tokens(raw []byte) (int, error) {
 		return 0, nil
 	}
 	n, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || n < 0 || n > mostTokens || n != math.Trunc(n) {
+	if err != nil || n < 0 || n > maxTokens || n != math.Trunc(n) {
 		return 0, errors.New(ordered.Clip(raw) + ", not a number of tokens")
 	}
 	return int(n), nil

@@ -148,10 +148,10 @@ func decode(from io.Reader, into any, strict bool) error {
 // longer is kept as it is, and has no error here.
 type beginning []byte
 
-const mostKept = 1 << 20
+const maxKept = 1 << 20
 
 func (b *beginning) Write(p []byte) (int, error) {
-	*b = append(*b, p[:min(len(p), mostKept-len(*b))]...)
+	*b = append(*b, p[:min(len(p), maxKept-len(*b))]...)
 	return len(p), nil
 }
 

@@ -78,7 +78,7 @@ type SearchRequest struct {
 }
 
 // The bounds of a search.
-const mostPassages, mostTokens = 100, 100_000
+const maxPassages, maxTokens = 100, 100_000
 
 // SearchAnswer has the best passage first. Passages is never null.
 type SearchAnswer struct {
@@ -93,10 +93,10 @@ func (s *Session) Search(ctx context.Context, r SearchRequest) (SearchAnswer, er
 	switch {
 	case r.Query == "":
 		return SearchAnswer{}, wrongRequest("query", `"query" is missing, or "place"`)
-	case r.Limit < 0 || r.Limit > mostPassages:
-		return SearchAnswer{}, wrongRequest("limit", `"limit" must be 1 to %d`, mostPassages)
-	case r.Tokens < 0 || r.Tokens > mostTokens:
-		return SearchAnswer{}, wrongRequest("tokens", `"tokens" must be 1 to %d`, mostTokens)
+	case r.Limit < 0 || r.Limit > maxPassages:
+		return SearchAnswer{}, wrongRequest("limit", `"limit" must be 1 to %d`, maxPassages)
+	case r.Tokens < 0 || r.Tokens > maxTokens:
+		return SearchAnswer{}, wrongRequest("tokens", `"tokens" must be 1 to %d`, maxTokens)
 	}
 	found, err := s.host.Search(ctx, host.Query{Words: r.Query, Limit: r.Limit, Tokens: r.Tokens})
 	return SearchAnswer{append([]outcome.Passage{}, found...)}, inQuery(err)

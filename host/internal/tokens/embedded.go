@@ -72,7 +72,7 @@ func embeddedTokens(value string, capped bool) (tokens int, ok bool) {
 	if mimeType := sniff(value); mimeType != "" {
 		return mediaTokens(mimeType, value, false), true
 	}
-	return mostImageTokens, capped
+	return maxImageTokens, capped
 }
 
 // isBase64 accepts the standard and the URL alphabet.

@@ -13,8 +13,8 @@ import (
 
 // A picture costs one token per 750 pixels, at most what the largest picture costs that providers do not shrink.
 const (
-	pixelsPerToken  = 750
-	mostImageTokens = 1600
+	pixelsPerToken = 750
+	maxImageTokens = 1600
 )
 
 // mediaRule estimates one kind of media by its size in bytes. Providers count pages and seconds, which only decoding
@@ -35,7 +35,7 @@ type mediaRule struct {
 //	PDF and all other documents: 2,000 tokens a page of 50 kB, 1 to 100 pages; remote: ten pages
 func mediaRules() []mediaRule {
 	return []mediaRule{
-		{prefix: "image/", bytesPerToken: 1, least: mostImageTokens, most: mostImageTokens, unknown: mostImageTokens},
+		{prefix: "image/", bytesPerToken: 1, least: maxImageTokens, most: maxImageTokens, unknown: maxImageTokens},
 		{prefix: "audio/", bytesPerToken: 500, least: 32, most: 1_000_000, unknown: 60 * 32},
 		{prefix: "video/", bytesPerToken: 1000, least: 300, most: 1_000_000, unknown: 60 * 300},
 		{prefix: "text/", bytesPerToken: 4, least: 1, most: 1_000_000, unknown: 20_000},
@@ -87,8 +87,8 @@ func cutDataURL(s string) (data, mimeType string, ok bool) {
 
 // imageTokens estimates a picture by width and height, from the beginning of the file. The picture is never decoded.
 func imageTokens(data string) (tokens int, ok bool) {
-	const mostHeader = 256 << 10 // a JPEG can have a preview and colour tables before its size
-	head := data[:min(len(data), base64.StdEncoding.EncodedLen(mostHeader))]
+	const maxHeader = 256 << 10 // a JPEG can have a preview and colour tables before its size
+	head := data[:min(len(data), base64.StdEncoding.EncodedLen(maxHeader))]
 	file := base64.NewDecoder(base64.StdEncoding, strings.NewReader(head))
 	var start [30]byte
 	n, _ := io.ReadFull(file, start[:]) // a shorter file is padded with zeros
@@ -109,7 +109,7 @@ func imageTokens(data string) (tokens int, ok bool) {
 		return 0, false
 	}
 	pixels := float64(size.Width) * float64(size.Height)
-	return int(min(math.Ceil(pixels/pixelsPerToken), mostImageTokens)), true
+	return int(min(math.Ceil(pixels/pixelsPerToken), maxImageTokens)), true
 }
 
 // webpSize reads the size from the three forms in which a WebP file can begin; zero if b is none of them.

@@ -9,8 +9,8 @@ type shared[K comparable, V any] struct {
 	made map[K]*V // by what it was made from
 }
 
-// mostShared bounds the memory that agents can fill with different settings.
-const mostShared = 16
+// maxShared bounds the memory that agents can fill with different settings.
+const maxShared = 16
 
 // of returns what was made for a key, or makes it. Failures are not kept.
 func (s *shared[K, V]) of(key K, create func() (*V, error)) (*V, error) {
@@ -23,7 +23,7 @@ func (s *shared[K, V]) of(key K, create func() (*V, error)) (*V, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.made == nil || len(s.made) >= mostShared {
+	if s.made == nil || len(s.made) >= maxShared {
 		s.made = map[K]*V{}
 	}
 	s.made[key] = made

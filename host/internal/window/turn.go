@@ -67,7 +67,7 @@ func (s *Session) Prepare(ctx context.Context, o Sending) (ready Prepared, err e
 	var before *outcome.Spent // by tries that another host has overtaken
 	defer func() { ready.Outcome.Compress.LLM = together(before, ready.Outcome.Compress.LLM) }()
 	pending := o.Pending
-	for range journal.MostTries {
+	for range journal.MaxTries {
 		if o.UpTo, err = s.Refresh(ctx, o.UpTo); err != nil {
 			return s.unprepared(o), err
 		}
@@ -208,15 +208,15 @@ func notIsolated(req prepare.Request) []string {
 	return nil
 }
 
-// mostWarnings bounds the logged warnings that a session remembers.
-const mostWarnings = 1000
+// maxWarnings bounds the logged warnings that a session remembers.
+const maxWarnings = 1000
 
 // logWarnings logs each text once per session: many warnings recur in many turns.
 func (s *Session) logWarnings(warnings []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, w := range warnings {
-		if s.warned[w] || len(s.warned) >= mostWarnings {
+		if s.warned[w] || len(s.warned) >= maxWarnings {
 			continue
 		}
 		if s.warned == nil {
@@ -240,7 +240,7 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 	}
 	var before *outcome.Spent
 	defer func() { out.Compress.LLM = together(before, out.Compress.LLM) }()
-	for range journal.MostTries {
+	for range journal.MaxTries {
 		if upTo, err = s.Refresh(ctx, upTo); err != nil {
 			return outcome.Outcome{}, err
 		}

@@ -39,8 +39,8 @@ type calibrations struct {
 // calibrated is what a calibration is of. A client may report anything, but only for its owner's sessions.
 type calibrated struct{ owner, model string }
 
-// mostCalibrations bounds the memory that clients can fill with names of models.
-const mostCalibrations = 1000
+// maxCalibrations bounds the memory that clients can fill with names of models.
+const maxCalibrations = 1000
 
 func (c *calibrations) learn(of calibrated, now tokens.Calibration) {
 	if c == nil {
@@ -48,7 +48,7 @@ func (c *calibrations) learn(of calibrated, now tokens.Calibration) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.known) >= mostCalibrations {
+	if len(c.known) >= maxCalibrations {
 		c.known = map[calibrated]tokens.Calibration{}
 	}
 	c.known[of] = now

@@ -29,8 +29,8 @@ type Part struct {
 	ID string
 }
 
-// mostTokens bounds an answer for which a bound is given.
-const mostTokens = 100_000
+// maxTokens bounds an answer for which a bound is given.
+const maxTokens = 100_000
 
 // asked reads the arguments of a call. Models write numbers as texts, and texts as numbers. The error is one that the
 // model can mend. Unknown arguments are ignored: the schema forbids them, and models make them up all the same.
@@ -64,7 +64,7 @@ func asked(arguments json.RawMessage) (a Asked, err error) {
 		if err != nil || n <= 0 {
 			return a, fmt.Errorf(`"tokens" is %.40q: give a number above 0, or leave it out`, tokens)
 		}
-		a.Tokens = min(n, mostTokens)
+		a.Tokens = min(n, maxTokens)
 	}
 	if lines != "" {
 		first, last, isRange := strings.Cut(lines, "-")

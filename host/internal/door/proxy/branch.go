@@ -105,9 +105,9 @@ type turnSize struct {
 	at     time.Time
 }
 
-// mostBranches is how many stored branches of a conversation are looked at before a new one gets a name that no later
+// maxBranches is how many stored branches of a conversation are looked at before a new one gets a name that no later
 // process finds. Each look reads the entries of a stored session.
-const mostBranches = 32
+const maxBranches = 32
 
 // branch returns the branch of a request, with its lock held and all items of the request added. known is how many
 // items it had before. After an error there is no lock to give up.
@@ -185,7 +185,7 @@ func (s *Server) open(
 		name += "-" + hex.EncodeToString(first[:6])
 	}
 	b.conversation = name
-	for n := range mostBranches {
+	for n := range maxBranches {
 		key.ID = branchID(name, n)
 		if host.IsOpen(key.Owner, key.ID) {
 			continue // a branch of this process

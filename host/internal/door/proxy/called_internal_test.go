@@ -78,11 +78,11 @@ func TestCallsAreReadOnTheWay(t *testing.T) {
 // What a call has, and how many are noted, is bounded.
 func TestCallsAreBounded(t *testing.T) {
 	h := &heard{pieces: apis.Of(provider.Gemini).Calls}
-	long := bytes.Repeat([]byte("x"), provider.MostArguments)
-	for range 2 * provider.MostCalls {
+	long := bytes.Repeat([]byte("x"), provider.MaxArguments)
+	for range 2 * provider.MaxCalls {
 		h.take([]byte(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"read","args":{"path":"` + string(long) + `"}}}]}}]}`))
 	}
-	if len(h.calls) != provider.MostCalls || len(h.calls[0].Arguments) != 0 {
+	if len(h.calls) != provider.MaxCalls || len(h.calls[0].Arguments) != 0 {
 		t.Errorf("%d calls, the first with %d bytes", len(h.calls), len(h.calls[0].Arguments))
 	}
 }

@@ -129,7 +129,7 @@ func refusedAs(f *provider.Form, status int, answer []byte, sent int) (r provide
 	if named = r.Limit > 0; ok && !named {
 		r.Limit = sent - sent/10
 	}
-	return r, named, ok && r.Limit >= provider.LeastLimit
+	return r, named, ok && r.Limit >= provider.MinLimit
 }
 
 // limit applies a learned limit to a branch, whose lock is held. The next turn then makes the request fit.

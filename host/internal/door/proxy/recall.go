@@ -173,7 +173,7 @@ func (s *Server) part(ctx context.Context, of store.Key, id string, makes identi
 	if of.ID == "" {
 		return nil, nil
 	}
-	for n := range mostBranches {
+	for n := range maxBranches {
 		key := store.Key{Owner: of.Owner, ID: branchID(of.ID, n)}
 		all, err := journal.Read(ctx, s.options.Host.Store(), key)
 		if errors.Is(err, store.ErrNotFound) {
@@ -224,7 +224,7 @@ func (s *Server) search(ctx context.Context, of store.Key, a mcp.Asked, may func
 	// Another host may have passed the answer on.
 	var only journal.Recorded
 	key := store.Key{}
-	for n := range mostBranches {
+	for n := range maxBranches {
 		k := store.Key{Owner: of.Owner, ID: branchID(of.ID, n)}
 		recorded, err := journal.Read(ctx, s.options.Host.Store(), k)
 		switch {

@@ -17,11 +17,11 @@ import (
 // others before, and of qwen-code, which names the file before them.
 var references = []string{"Wasted call — file unchanged since your last Read.", "File unchanged since last read. The content"}
 
-const reference, leastReference = " unchanged since last read in this session — the full content was provided earlier", 2000
+const reference, minReference = " unchanged since last read in this session — the full content was provided earlier", 2000
 
 // refers reports whether a result is a reference to an earlier one.
 func refers(r content.ToolResponse) bool {
-	if len(r.Result) > leastReference {
+	if len(r.Result) > minReference {
 		return false
 	}
 	text := r.ResultText()

@@ -322,8 +322,8 @@ type found struct {
 	Passages []outcome.Passage `json:"passages"`
 }
 
-// mostFound bounds what a search returns: what a person looks through.
-const mostFound, mostFoundTokens = 20, 20_000
+// maxFound bounds what a search returns: what a person looks through.
+const maxFound, maxFoundTokens = 20, 20_000
 
 // search finds passages of all that was added to a session, sent or not, by the words of query, or reads the lines at
 // entry, block, line and lines.
@@ -346,7 +346,7 @@ func (r *Recorder) search(ctx context.Context, key store.Key, asked url.Values) 
 		return found{[]outcome.Passage{p}}, err
 	}
 	all, err := journal.Search(ctx, in, []store.Key{key}, t,
-		search.Query{Words: asked.Get("query"), Limit: mostFound, Tokens: mostFoundTokens})
+		search.Query{Words: asked.Get("query"), Limit: maxFound, Tokens: maxFoundTokens})
 	f := found{Passages: []outcome.Passage{}}
 	for _, one := range all {
 		f.Passages = append(f.Passages, one.Passage)

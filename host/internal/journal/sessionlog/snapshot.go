@@ -88,8 +88,8 @@ func appendPlaces(dst []byte, places []history.Place) []byte {
 	return dst
 }
 
-// mostPlaces bounds a history: a damaged record must not fill the memory.
-const mostPlaces = 1 << 26
+// maxPlaces bounds a history: a damaged record must not fill the memory.
+const maxPlaces = 1 << 26
 
 func readPlaces(data []byte) (places []history.Place, err error) {
 	record := uint64(0)
@@ -105,7 +105,7 @@ func readPlaces(data []byte) (places []history.Place, err error) {
 	for len(data) > 0 && err == nil {
 		record += uint64(protowire.DecodeZigZag(next()))
 		index, n := next(), next()
-		if index > mostPlaces || n > mostPlaces || len(places)+int(n) > mostPlaces {
+		if index > maxPlaces || n > maxPlaces || len(places)+int(n) > maxPlaces {
 			return nil, damaged("a list of too many entries")
 		}
 		for i := range int(n) {

@@ -89,11 +89,11 @@ func times(n, of int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// month is what [Recommendation.PerMonth] is for, and leastSpan the time that sessions must cover to tell a rate.
-const month, leastSpan = 30 * 24 * time.Hour, 24 * time.Hour
+// month is what [Recommendation.PerMonth] is for, and minSpan the time that sessions must cover to tell a rate.
+const month, minSpan = 30 * 24 * time.Hour, 24 * time.Hour
 
-// leastGain is the relative saving below which doing nothing is better: less to set up, and nothing lost.
-const leastGain = 0.005
+// minGain is the relative saving below which doing nothing is better: less to set up, and nothing lost.
+const minGain = 0.005
 
 // Recommend returns what the sessions say by the first price list, for variants that keep at least minRecall
 // ([Result.Kept]); nil without a price list, and if no variant ran through all sessions.
@@ -115,7 +115,7 @@ func (r *Report) Recommend(minRecall float64) *Recommendation {
 		out.Needed = out.Needed || r.Sessions[s].Nothing.OverLimit > 0
 	}
 	// The second is for sessions that differ so much that nine of ten of them say little about another one.
-	for _, share := range []float64{leastHeld, 1} {
+	for _, share := range []float64{minHeld, 1} {
 		best := v.choose(share, -1)
 		if best < 0 {
 			break
@@ -126,7 +126,7 @@ func (r *Report) Recommend(minRecall float64) *Recommendation {
 				held++
 			}
 		}
-		if enough(held, len(v.sessions), leastHeld) {
+		if enough(held, len(v.sessions), minHeld) {
 			out.take(r, best)
 			out.Held, out.Of = held, len(v.sessions)
 			break
@@ -162,8 +162,8 @@ func (x *Recommendation) take(r *Report, i int) {
 	x.PerSession, x.PerMonth = saved/float64(max(v.Sessions, 1)), r.perMonth(i, x.PriceList)
 }
 
-// leastSaved is the share of tokens that a variant must save to be worth a word.
-const leastSaved = 0.05
+// minSaved is the share of tokens that a variant must save to be worth a word.
+const minSaved = 0.05
 
 // KeepsMost returns the variant that kept most ([Result.Kept]), of those that save anything worth it,
 // for people whose agent should miss nothing: it need not be the recommended one. It is "" if fewer than two variants
@@ -177,7 +177,7 @@ func (r *Report) KeepsMost() string {
 			continue
 		}
 		fit++
-		if v.Saved >= leastSaved && (best == nil || v.Kept > best.Kept) {
+		if v.Saved >= minSaved && (best == nil || v.Kept > best.Kept) {
 			best = v
 		}
 	}
@@ -243,7 +243,7 @@ func (r *Report) perMonth(i int, list string) (usd float64) {
 	for _, agent := range slices.Sorted(maps.Keys(of)) { // sums of floats depend on their order
 		sessions := of[agent]
 		span := spanOf(sessions)
-		if span < leastSpan {
+		if span < minSpan {
 			continue
 		}
 		for _, s := range sessions {

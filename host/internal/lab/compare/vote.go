@@ -2,8 +2,8 @@ package compare
 
 import "math"
 
-// leastHeld is the share of sessions in which a recommended variant must keep enough.
-const leastHeld = 0.9
+// minHeld is the share of sessions in which a recommended variant must keep enough.
+const minHeld = 0.9
 
 // vote is what the sessions say about the variants at the first price list.
 type vote struct {
@@ -63,7 +63,7 @@ func (v *vote) choose(share float64, without int) int {
 			}
 		}
 		switch {
-		case !fits || !enough(held, of, share) || !needed && usd > (1-leastGain)*nothing:
+		case !fits || !enough(held, of, share) || !needed && usd > (1-minGain)*nothing:
 		case best < 0 || usd < least || usd == least && v.report.better(i, best, v.list):
 			best, least = i, usd
 		}

@@ -170,7 +170,7 @@ type answered struct {
 
 // answer asks the model for the answer to a sheet, and searches for it as often as it may.
 func (a *asking) answer(ctx context.Context, t *Task, message string) (out answered, err error) {
-	c := conversation{asking: a, sheet: t, count: a.model.Count(message), left: mostSearches * len(t.ids),
+	c := conversation{asking: a, sheet: t, count: a.model.Count(message), left: maxSearches * len(t.ids),
 		searched: []searched{}}
 	c.request = llm.Request{System: askSystem, Messages: []llm.Message{{Role: llm.User, Text: message}}}
 	if t.searches {

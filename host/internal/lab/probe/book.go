@@ -103,7 +103,7 @@ func (b *Book) writeJSON(v any, path ...string) error {
 }
 
 func (b *Book) readJSON(v any, path ...string) error {
-	data, err := atomicfile.Read(b.path(path...), mostReply)
+	data, err := atomicfile.Read(b.path(path...), maxReply)
 	if err == nil {
 		err = json.NewDecoder(bytes.NewReader(data)).Decode(v)
 	}

@@ -15,7 +15,7 @@ import (
 var Kinds = []string{"continuation", "artifacts", "decisions", "details"}
 
 // Bounds in bytes: of a file that came back, and of a question, reference or answer.
-const mostReply, mostText = 16 << 20, 8 << 10
+const maxReply, maxText = 16 << 20, 8 << 10
 
 // question is what one model must be able to answer from what is left.
 type question struct {
@@ -44,8 +44,8 @@ func (t *Task) questions(data []byte) (map[string]question, []string) {
 			return q.id, "partly: missing; say which answer counts half"
 		case q.Entry == nil || *q.Entry < 0:
 			return q.id, "entry: want the number of the entry that answers it"
-		case len(q.Question)+len(q.Reference)+len(q.Partly) > mostText:
-			return q.id, fmt.Sprintf("longer than %d bytes", mostText)
+		case len(q.Question)+len(q.Reference)+len(q.Partly) > maxText:
+			return q.id, fmt.Sprintf("longer than %d bytes", maxText)
 		}
 		return q.id, ""
 	})
@@ -65,8 +65,8 @@ func (t *Task) answers(data []byte) (map[string]answer, []string) {
 			return a.ID, "an answer, and \"unknown\": want one of them"
 		case !said && !a.Unknown:
 			return a.ID, "no answer; want one, or \"unknown\": true"
-		case len(a.Answer) > mostText:
-			return a.ID, fmt.Sprintf("longer than %d bytes", mostText)
+		case len(a.Answer) > maxText:
+			return a.ID, fmt.Sprintf("longer than %d bytes", maxText)
 		}
 		return a.ID, ""
 	})

@@ -23,8 +23,8 @@ import (
 // Searching is the end of the name of a variant from which answers may search for what it had removed.
 const Searching = " + search"
 
-// mostSearches is how often may be searched for a question.
-const mostSearches = 3
+// maxSearches is how often may be searched for a question.
+const maxSearches = 3
 
 // Where the entries are, by moment, and what a variant left of them, by unit; and in an answer sheet's directory, what
 // was searched for it: a file for each search, which is named by the question and the number of the search, or one file
@@ -65,7 +65,7 @@ func Search(ctx context.Context, sheet, question, words string) (string, error) 
 	}
 	b := &Book{dir: filepath.Dir(filepath.Dir(sheet))}
 	unit := filepath.Base(sheet)
-	prompt, err := atomicfile.Read(b.path(stageAnswers, unit, sheetFile), mostReply)
+	prompt, err := atomicfile.Read(b.path(stageAnswers, unit, sheetFile), maxReply)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("%s is no sheet for answers: there is no %s", sheet, sheetFile)
@@ -148,7 +148,7 @@ func (b *Book) count(unit, question string, data []byte) error {
 	if err := os.MkdirAll(b.path(dir), 0o755); err != nil {
 		return err
 	}
-	for n := range mostSearches {
+	for n := range maxSearches {
 		f, err := os.OpenFile(b.path(dir, fmt.Sprintf("%s-%d.json", question, n+1)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -160,7 +160,7 @@ func (b *Book) count(unit, question string, data []byte) error {
 		return errors.Join(err, f.Close())
 	}
 	return fmt.Errorf("question %s was searched for %d times, which is the most: answer with what there is", question,
-		mostSearches)
+		maxSearches)
 }
 
 // searches are what was searched for a sheet: by question, and by a model for any of them.

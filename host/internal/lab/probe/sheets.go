@@ -69,7 +69,7 @@ func (b *Book) handOut(st *State, t *Task) (data []byte, there bool, err error) 
 	if err := b.write(text, t.Sheet); err != nil {
 		return nil, false, err
 	}
-	data, err = atomicfile.Read(b.path(t.Output), mostReply)
+	data, err = atomicfile.Read(b.path(t.Output), maxReply)
 	if errors.Is(err, fs.ErrNotExist) {
 		st.Todo = append(st.Todo, *t)
 		return nil, false, nil

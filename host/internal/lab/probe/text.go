@@ -81,8 +81,8 @@ func readable(blocks []content.Block) string {
 
 // How much of what came next is shown, in bytes: in all, and of one entry.
 const (
-	mostNext      = 60_000
-	mostNextEntry = 6_000
+	maxNext      = 60_000
+	maxNextEntry = 6_000
 )
 
 // next writes what followed a moment in the recording, up to a bound and to the recorder's next compaction. Its entries
@@ -92,10 +92,10 @@ func next(rec *replay.Recording, m Moment, first int) string {
 	replaced := rec.Transcript.Replaced()
 	var out []content.Content
 	size := 0
-	for i := m.Entry; i < len(all) && size < mostNext && (i == m.Entry || !replaced[i]); i++ {
+	for i := m.Entry; i < len(all) && size < maxNext && (i == m.Entry || !replaced[i]); i++ {
 		body := readable(all[i].Blocks)
-		if len(body) > mostNextEntry {
-			body = text.Clip(body, mostNextEntry) + "\n(the rest of this entry is not shown)"
+		if len(body) > maxNextEntry {
+			body = text.Clip(body, maxNextEntry) + "\n(the rest of this entry is not shown)"
 		}
 		size += len(body)
 		out = append(out, content.Content{

@@ -17,9 +17,9 @@ const (
 	keyPriceList = "model.priceList"
 )
 
-// leastLimit is the smallest context limit that is taken from a recording, in tokens. Models of agents have more; a
+// minLimit is the smallest context limit that is taken from a recording, in tokens. Models of agents have more; a
 // smaller number counts something else.
-const leastLimit = 8_000
+const minLimit = 8_000
 
 // Settings returns the settings for a session with a recording: those given, and what the recording says of settings
 // that nobody made, neither in given nor in the configuration of h. That is the directory in which the agent worked,
@@ -31,7 +31,7 @@ func Settings(h *window.Host, t *transcript.Transcript, given map[string]any) ma
 	if t.Dir != "" && open(c, given, keyRoot) {
 		recorded[keyRoot] = t.Dir
 	}
-	if t.ContextLimit >= leastLimit && open(c, given, keyLimit) {
+	if t.ContextLimit >= minLimit && open(c, given, keyLimit) {
 		recorded[keyLimit] = t.ContextLimit
 	}
 	if list := PriceList(h, t); list != nil && open(c, given, keyModel) && open(c, given, keyPriceList) {

@@ -27,8 +27,8 @@ const (
 	least = 0.60
 	// fewMissed are so few bytes that they say nothing about the format: a field that a new version added.
 	fewMissed = 512
-	// mostCauses is how many of the things that were not understood a message names.
-	mostCauses = 3
+	// maxCauses is how many of the things that were not understood a message names.
+	maxCauses = 3
 )
 
 // miss counts bytes that may be conversation and that no entry shows as such.
@@ -84,7 +84,7 @@ func causes(missed map[string]int, all int) string {
 		return cmp.Or(cmp.Compare(missed[b], missed[a]), cmp.Compare(a, b))
 	})
 	var out []string
-	for _, name := range names[:min(len(names), mostCauses)] {
+	for _, name := range names[:min(len(names), maxCauses)] {
 		out = append(out, fmt.Sprintf("%.0f %% %s", 100*float64(missed[name])/float64(all), name))
 	}
 	return strings.Join(out, ", ")
@@ -172,7 +172,7 @@ func nearest(f io.ReadSeeker, size int64, o Options) string {
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.share, a.share) })
 	var names []string
-	for _, c := range found[:min(len(found), mostCauses)] {
+	for _, c := range found[:min(len(found), maxCauses)] {
 		names = append(names, fmt.Sprintf("%s (%.0f %%)", c.format, c.share*100))
 	}
 	return strings.Join(names, ", ")

@@ -70,9 +70,9 @@ func (s *suite) declared(ctx context.Context) (*sdk.Info, error) {
 	return &p.info.Info, nil
 }
 
-// mostTried limits how many settings are tried one by one: each try is a process start, which takes up to a second
+// maxTried limits how many settings are tried one by one: each try is a process start, which takes up to a second
 // for interpreted languages.
-const mostTried = 20
+const maxTried = 20
 
 // checkSettingsDefaults demands that a plugin accepts its own defaults and the edges of what it declares. The host
 // validates user settings against the declaration before it sends them, so a plugin that rejects them contradicts
@@ -88,7 +88,7 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 	tried := 0
 	for _, f := range info.Config {
 		for _, value := range edges(f) {
-			if tried == mostTried {
+			if tried == maxTried {
 				break
 			}
 			tried++
@@ -163,7 +163,7 @@ func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 		return "", err
 	}
 	for i, f := range info.Config {
-		if i == mostTried {
+		if i == maxTried {
 			break
 		}
 		if err := attempt(string(settingsOf(*info, f.Key, garbage(i))), f.Key); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// mostSettings limits how many values of settings are compared: each takes a process of its own.
-const mostSettings = 6
+// maxSettings limits how many values of settings are compared: each takes a process of its own.
+const maxSettings = 6
 
 // checkSettingsCalls demands that a call follows its own settings: sessions of one process can have different ones. An
 // answer of a process that had calls with others is compared with one of a process that had none.
@@ -41,7 +41,7 @@ func checkSettingsCalls(ctx context.Context, s *suite) (string, error) {
 	tried, followed := 0, 0
 	for _, f := range info.Config {
 		for _, value := range edges(f) {
-			if tried == mostSettings {
+			if tried == maxSettings {
 				break
 			}
 			tried++

@@ -40,8 +40,8 @@ func (f Finding) Place() string {
 	return strings.Join(parts, ", ")
 }
 
-// mostFindings is how many findings a check reports.
-const mostFindings = 10
+// maxFindings is how many findings a check reports.
+const maxFindings = 10
 
 // findings are what a check found. It is the error of the check.
 type findings struct {
@@ -72,7 +72,7 @@ func (f *findings) err() error {
 }
 
 // full reports whether there is no room for more: a check may end.
-func (f *findings) full() bool { return len(f.all) == mostFindings }
+func (f *findings) full() bool { return len(f.all) == maxFindings }
 
 func (f *findings) put(x Finding) {
 	if f.full() {

@@ -2,12 +2,12 @@ package body
 
 import "github.com/thresh-dev/thresh/sdk/content"
 
-// leastRecalled is from what size on, in bytes, a result gets an id where it was: one of a few lines is read again as
+// minRecalled is from what size on, in bytes, a result gets an id where it was: one of a few lines is read again as
 // cheaply by running its tool.
-const leastRecalled = 400
+const minRecalled = 400
 
 // Recallable reports whether a result gets an id where it was removed.
-func Recallable(r content.ToolResponse) bool { return len(r.Result) >= leastRecalled }
+func Recallable(r content.ToolResponse) bool { return len(r.Result) >= minRecalled }
 
 // MarkRecall puts a mark behind each text that stands for a result. mark makes it of the result as the client sent it,
 // and of where it was: the same mark for the same result each time, so that the beginning of a request stays as it was

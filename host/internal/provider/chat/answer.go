@@ -29,7 +29,7 @@ func TooLong(status int, answer []byte) (r provider.Refusal, ok bool) {
 	}
 	if f.Type == "exceed_context_size_error" {
 		r = provider.Refusal{Limit: f.Number("n_ctx"), Tokens: f.Number("n_prompt_tokens")}
-		if r.Limit < provider.LeastLimit {
+		if r.Limit < provider.MinLimit {
 			r.Limit = 0
 		}
 		return r, true

@@ -137,8 +137,8 @@ func (s *Store) Ready(ctx context.Context) error {
 	return s.doubt.Ready(ctx, s)
 }
 
-// leastSpace is what a small append takes with the pages around it, in bytes.
-const leastSpace = 64 << 10
+// minSpace is what a small append takes with the pages around it, in bytes.
+const minSpace = 64 << 10
 
 // space returns a fault if the file system is full, or the file as large as it may get. It costs microseconds.
 func (s *Store) space() error {
@@ -149,7 +149,7 @@ func (s *Store) space() error {
 	if err := syscall.Statfs(s.path, &at); err != nil || at.Blocks == 0 { // of a file system that does not say
 		return nil
 	}
-	if left := uint64(at.Bavail) * uint64(at.Bsize); left < leastSpace {
+	if left := uint64(at.Bavail) * uint64(at.Bsize); left < minSpace {
 		return &store.Fault{Cause: store.Full, Store: s.path, Err: fmt.Errorf("%d bytes are left", left)}
 	}
 	return nil
