@@ -63,7 +63,7 @@ func (k *Keeper) release() {
 	defer k.releasing.Unlock()
 	// Down to nine tenths, so not every use of a session releases another.
 	for k.memory.Load() > limit/10*9 {
-		j := k.minRecent()
+		j := k.leastRecentlyUsed()
 		if j == nil {
 			return
 		}
@@ -71,9 +71,9 @@ func (k *Keeper) release() {
 	}
 }
 
-// minRecent returns the idle session that was used least recently, or nil. It walks all sessions of the host, but
-// only while they exceed the limit.
-func (k *Keeper) minRecent() (found *Journal) {
+// leastRecentlyUsed returns the idle session that was used least recently, or nil. It walks all sessions of the host,
+// but only while they exceed the limit.
+func (k *Keeper) leastRecentlyUsed() (found *Journal) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for j := range k.open {

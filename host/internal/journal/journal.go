@@ -42,7 +42,7 @@ type Session interface {
 type Memory struct {
 	sessionlog.State
 	SentView, LastView history.View
-	// Read are the unfinished tasks, as they were read from the agent's calls. They are in force unless State.Told.
+	// Read are the unfinished tasks, as they were read from the agent's calls. They are in force unless State.TodosSet.
 	Read []sdk.Todo
 }
 
@@ -82,14 +82,14 @@ type Journal struct {
 // seen is a session's place in the store, as far as this host has seen the log.
 type seen struct {
 	at store.Position
-	// exists is false until something is written: a session that is opened and never used leaves nothing behind. created
-	// tells it from a later one of the same name.
+	// exists is false until something is written: a session that is opened and never used leaves nothing behind.
+	// created tells it from a later one of the same name.
 	exists  bool
 	created time.Time
 	// origin is what a session that does not exist yet was forked from.
 	origin store.Origin
-	// unsure is set after an error: the write may have taken place. lost are the tags of such writes until the log says.
-	// The transcript log lacks what they added.
+	// unsure is set after an error: the write may have taken place. lost are the tags of such writes until the log
+	// says. The transcript log lacks what they added.
 	unsure             bool
 	lost               []uint64
 	groups             sessionlog.Groups // the session's state as the log has it

@@ -40,7 +40,7 @@ type Session struct {
 	config   *config.Config
 	taxonomy *tools.Taxonomy
 	todos    []sdk.Todo // the unfinished ones
-	told     bool       // the agent set its task list itself: what is read from its tool calls no longer counts
+	todosSet bool       // the agent set its task list itself: what is read from its tool calls no longer counts
 	warned   map[string]bool
 
 	system       []content.Block // is kept separate from the history
@@ -156,7 +156,7 @@ func (s *Session) SetTodos(ctx context.Context, list []sdk.Todo) error {
 	return s.journal.Change(ctx, "set the task list", func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.todos, s.told = list, true
+		s.todos, s.todosSet = list, true
 		return nil
 	})
 }

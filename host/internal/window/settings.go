@@ -166,9 +166,9 @@ func (h *Host) inForce(by config.Setter, own map[string]json.RawMessage) (
 	return c, refused, err
 }
 
-// judgeAgain works out the session's configuration again if its owner's profiles have changed. If they cannot be looked
-// up, the last known ones apply.
-func (s *Session) judgeAgain(ctx context.Context) error {
+// refreshProfiles works out the session's configuration again if its owner's profiles have changed. If they cannot be
+// looked up, the last known ones apply.
+func (s *Session) refreshProfiles(ctx context.Context) error {
 	if s.key.Owner == "" {
 		return nil
 	}

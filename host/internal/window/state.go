@@ -26,10 +26,10 @@ func (r remembered) Remembers() journal.Memory {
 	defer s.mu.Unlock()
 	m := journal.Memory{LastView: s.last, State: sessionlog.State{
 		Overrides: maps.Clone(s.overrides), Model: s.config.Settings().Model.Name, Settings: digest(s.config),
-		System: s.system, Told: s.told, Turns: s.pipeline.State(), LastTokens: s.sent,
+		System: s.system, TodosSet: s.todosSet, Turns: s.pipeline.State(), LastTokens: s.sent,
 	}}
 	m.SentView = m.Turns.Sent.View
-	if s.told {
+	if s.todosSet {
 		m.Todos = s.todos
 	}
 	// An empty view may have been sent too, so the time tells whether there is one.
@@ -54,7 +54,7 @@ func (r remembered) Count(with *tokens.Counter) {
 func (r remembered) Todos(list []sdk.Todo) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.told {
+	if !r.todosSet {
 		r.todos = list
 	}
 }
@@ -107,9 +107,9 @@ func (r remembered) Adopt(state journal.Memory, reopened bool) error {
 		s.overrides = map[string]json.RawMessage{}
 	}
 	s.system, s.systemTokens = state.System, s.counter.System(state.System)
-	s.told = state.Told
+	s.todosSet = state.TodosSet
 	s.todos = state.Todos
-	if !s.told {
+	if !s.todosSet {
 		s.todos = state.Read
 	}
 	s.viewed, s.last, s.sent = state.Last.Made, state.LastView, state.LastTokens

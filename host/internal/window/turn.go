@@ -38,8 +38,8 @@ type Prepared struct {
 	history.View
 	// System is what [Session.SetSystem] set, to send before the history.
 	System []content.Block
-	// Unchanged is how many entries at the beginning of the view are those of the session's previous Prepared, which had
-	// the revision UnchangedSince. Both are 0 for the first.
+	// Unchanged is how many entries at the beginning of the view are those of the session's previous Prepared, which
+	// had the revision UnchangedSince. Both are 0 for the first.
 	Unchanged      int
 	UnchangedSince uint64
 	Outcome        outcome.Outcome
@@ -113,7 +113,7 @@ func (s *Session) request(ctx context.Context, o Sending) (*prepare.Pipeline, pr
 	if s.done.Err() != nil {
 		return nil, prepare.Request{}, s.failed("prepare", journal.ErrClosed)
 	}
-	if err := s.judgeAgain(ctx); err != nil {
+	if err := s.refreshProfiles(ctx); err != nil {
 		return nil, prepare.Request{}, err
 	}
 	// One consistent set: a setting that changes during the turn applies from the next one. Starting a plugin takes

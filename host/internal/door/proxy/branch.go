@@ -47,8 +47,8 @@ type branch struct {
 	conversation string
 	// offered: the agent has the tool by which removed results are read again, as its last request says.
 	offered bool
-	// ids are those of parts that were removed and may be asked for, by where these stand, and recalled where they stand
-	// by their ids; nil before the first. recalled is guarded by thread.mu as well.
+	// ids are those of parts that were removed and may be asked for, by where these stand, and recalled where they
+	// stand by their ids; nil before the first. recalled is guarded by thread.mu as well.
 	ids      map[body.Ref]string
 	recalled map[string]body.Ref
 	// removed is what the last view lacks, of messages that came alone.
@@ -80,7 +80,8 @@ type branch struct {
 	limited limited
 	// tools: the model may call tools.
 	tools bool
-	// ratio is how many tokens the provider counts for one of the host's, as learned from usage reports; 0 before a turn.
+	// ratio is how many tokens the provider counts for one of the host's, as learned from usage reports; 0 before a
+	// turn.
 	ratio float64
 
 	whole int // tokens of all entries as they were added
@@ -113,12 +114,12 @@ const maxBranches = 32
 // items it had before. After an error there is no lock to give up.
 func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *branch, known int, err error) {
 	thread := s.threads.of(s.identify(x, r.Header, req))
-	defer s.threads.leave(thread)
+	defer s.threads.release(thread)
 	chain := req.Chain()
 	var held *branch
 	defer func() {
 		if held != nil { // after a panic: what is known of the branch may be half of it
-			s.end(held)
+			s.closeBranch(held)
 			held.mu.Unlock()
 		}
 	}()
@@ -147,7 +148,7 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 			if old := s.threads.use(b, branchBytes+len(req.Raw), most); len(old) > 0 {
 				s.logOnce("conversations that were not used for long were let go from memory", "so far",
 					s.totals.forgotten(len(old)), "sessions.maxMemory", most)
-				s.forgetting.Go(func() { s.forget(old) }) // closing may wait for the store
+				s.closing.Go(func() { s.closeAll(old) }) // closing may wait for the store
 			}
 			held = nil
 			return b, known, nil
@@ -157,7 +158,7 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 			errors.Is(err, journal.ErrClosed)
 		// What the thread knows of the branch is not what the store has: the next round starts from the store.
 		if moved || begun {
-			s.end(b)
+			s.closeBranch(b)
 		}
 		held = nil
 		b.mu.Unlock()
@@ -330,8 +331,8 @@ func (b *branch) add(ctx context.Context, s *Server, r *body.Request, chain []bo
 
 // follow makes the session do as the client now asks, where the user has set nothing: with another model it counts and
 // prices for that one, for longer answers it leaves more room, and a window of a million tokens comes and goes with its
-// header. A learned limit goes with its model and window. A model that counts otherwise cannot be had any more: what was
-// added is counted.
+// header. A learned limit goes with its model and window. A model that counts otherwise cannot be had any more: what
+// was added is counted.
 func (b *branch) follow(ctx context.Context, x *exchange, r *body.Request, beta string) {
 	l := &x.server.limits
 	unlimit := b.limited != limited{} && (b.limited != x.of || l.get(b.limited, b.conversation) == 0)
@@ -354,28 +355,28 @@ func (b *branch) follow(ctx context.Context, x *exchange, r *body.Request, beta 
 	b.model, b.completion, b.beta = cmp.Or(r.Model, b.model), max(b.completion, r.Completion), beta
 }
 
-// forget ends branches that are not in use, and gives up their locks. Sessions that the store cannot keep longer than
-// this process are deleted, which is what bounds it.
-func (s *Server) forget(old []*branch) {
+// closeAll closes branches that are not in use, and gives up their locks. Sessions that the store cannot keep longer
+// than this process are deleted, which is what bounds it.
+func (s *Server) closeAll(old []*branch) {
 	kept := s.options.Host.Store()
 	for _, b := range old {
 		_ = b.session.Close() // a session that is open cannot be deleted
 		if kept != nil && kept.Ephemeral() {
 			_ = s.options.Host.Delete(context.Background(), b.thread.identity.owner, b.session.ID())
 		}
-		s.end(b)
+		s.closeBranch(b)
 		b.mu.Unlock()
 	}
 }
 
-// end closes a branch's session, and makes it one that no request goes on from: last, so that a request that would
-// waits until the store has all of it. What cannot be written to a transcript log is reported when the host closes.
-// Callers hold b.mu.
-func (s *Server) end(b *branch) {
+// closeBranch closes a branch's session, and makes it one that no request goes on from: last, so that a request that
+// would waits until the store has all of it. What cannot be written to a transcript log is reported when the host
+// closes. Callers hold b.mu.
+func (s *Server) closeBranch(b *branch) {
 	b.closed = true
 	if b.session != nil {
 		_ = b.session.Close()
 	}
-	b.thread.forget(b)
-	s.threads.drop(b)
+	b.thread.remove(b)
+	s.threads.remove(b)
 }

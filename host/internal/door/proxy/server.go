@@ -69,8 +69,8 @@ type Server struct {
 	totals    totals
 	logged    logged
 	reading   *semaphore.Weighted // bytes of bodies in work
-	// forgetting are the ends of branches that make room for others.
-	forgetting sync.WaitGroup
+	// closing are the ends of branches that make room for others.
+	closing    sync.WaitGroup
 	idle       time.Duration // answerIdle, but for tests
 	memoryWait time.Duration // memoryWait, but for tests
 }
@@ -110,10 +110,10 @@ func (s *Server) Server() *http.Server {
 
 // Close closes the sessions and the connections to the providers. Requests must have ended.
 func (s *Server) Close() {
-	s.forgetting.Wait()
+	s.closing.Wait()
 	for _, b := range s.threads.all() {
 		b.mu.Lock()
-		s.end(b)
+		s.closeBranch(b)
 		b.mu.Unlock()
 	}
 	s.transport.CloseIdleConnections()

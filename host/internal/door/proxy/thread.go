@@ -64,7 +64,7 @@ func (p *point) without(b *branch) *point {
 	return &left
 }
 
-// of returns the thread of an identity. The caller gives it up with [threads.leave].
+// of returns the thread of an identity. The caller gives it up with [threads.release].
 func (t *threads) of(id identity) *thread {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,22 +80,22 @@ func (t *threads) of(id identity) *thread {
 	return found
 }
 
-// leave gives up a thread that was returned by [threads.of].
-func (t *threads) leave(of *thread) {
+// release gives up a thread that was returned by [threads.of].
+func (t *threads) release(of *thread) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.left(of)
+	t.releaseLocked(of)
 }
 
 // The caller holds t.mu.
-func (t *threads) left(of *thread) {
+func (t *threads) releaseLocked(of *thread) {
 	if of.users--; of.users == 0 {
 		delete(t.byKey, of.identity.key)
 	}
 }
 
 // use notes that a branch is used, whose lock is held, and what it takes in memory. It returns the branches that were
-// used longest ago, if all take more than most bytes together; 0 is no limit. The caller ends them, whose locks are
+// used longest ago, if all take more than most bytes together; 0 is no limit. The caller closes them, whose locks are
 // held. Branches in work are left alone.
 func (t *threads) use(b *branch, bytes, most int) (old []*branch) {
 	t.mu.Lock()
@@ -111,29 +111,29 @@ func (t *threads) use(b *branch, bytes, most int) (old []*branch) {
 		o := e.Value.(*branch)
 		e = e.Prev()
 		if o.mu.TryLock() {
-			t.remove(o)
+			t.unlist(o)
 			old = append(old, o)
 		}
 	}
 	return old
 }
 
-// remove takes a branch off the list, if it is there. The caller holds t.mu.
-func (t *threads) remove(b *branch) {
+// unlist takes a branch off the list, if it is there. The caller holds t.mu.
+func (t *threads) unlist(b *branch) {
 	if b.listed != nil {
 		t.used.Remove(b.listed)
 		t.bytes, b.listed, b.bytes = t.bytes-b.bytes, nil, 0
 	}
 }
 
-// drop makes a branch that has ended none of its thread's.
-func (t *threads) drop(b *branch) {
+// remove makes a branch that was closed none of its thread's.
+func (t *threads) remove(b *branch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.remove(b)
+	t.unlist(b)
 	if b.counted {
 		b.counted = false
-		t.left(b.thread)
+		t.releaseLocked(b.thread)
 	}
 }
 
@@ -255,8 +255,8 @@ func (t *thread) advance(b *branch, head body.Sum, items int, before uint64) {
 	t.points[head] = now
 }
 
-// forget removes a branch, of which no request is to go on.
-func (t *thread) forget(b *branch) {
+// remove removes a branch, of which no request is to go on.
+func (t *thread) remove(b *branch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for sum, p := range t.points {

@@ -123,7 +123,7 @@ func state() sessionlog.State {
 	learned.Observe(2000, 2600)
 	return sessionlog.State{
 		Overrides: map[string]json.RawMessage{"model.name": []byte(`"gpt-4"`)}, Model: "gpt-4", Settings: []byte{1, 2},
-		System: []content.Block{content.Text{Text: "be brief"}}, Told: true,
+		System: []content.Block{content.Text{Text: "be brief"}}, TodosSet: true,
 		Todos: []sdk.Todo{{ID: "1", Content: "write", Status: "pending"}},
 		Turns: prepare.State{
 			Optimized: 7, Held: true, Stuck: true, Failures: 2, Calibration: learned,

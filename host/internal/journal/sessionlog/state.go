@@ -27,9 +27,9 @@ type State struct {
 	Settings []byte
 	// System is the system prompt, nil if the agent has set none.
 	System []content.Block
-	// Told says that the agent set its task list itself, and Todos is the list then.
-	Told  bool
-	Todos []sdk.Todo
+	// TodosSet says that the agent set its task list itself, and Todos is the list then.
+	TodosSet bool
+	Todos    []sdk.Todo
 	// Turns is what is remembered between turns, without the view in it: Sent is the view's place.
 	Turns prepare.State
 	Sent  Place
@@ -91,7 +91,7 @@ func (s State) Groups() (Groups, error) {
 		system.nested(1, func() { (&Writer{whole: true}).block(&system, b) })
 	}
 	g[groupSystem] = system
-	if s.Told {
+	if s.TodosSet {
 		raw, err := json.Marshal(s.Todos)
 		if err != nil {
 			return nil, fmt.Errorf("task list of the session: %w", err)
@@ -166,7 +166,7 @@ func (g Groups) State() (s State, err error) {
 	}
 	// The group is there only if the agent set the list, even an empty one.
 	if raw := g[groupTodos]; len(raw) > 0 {
-		s.Told = true
+		s.TodosSet = true
 		if err := json.Unmarshal(raw, &s.Todos); err != nil {
 			return s, damaged("task list: %v", err)
 		}

@@ -16,7 +16,7 @@
 //	entries.go    items as entries of a history
 //	plan.go       what becomes of each entry; hold.go has what an API demands of it
 //	recall.go     ids in the places of removed results, by which they can be asked for
-//	edits.go      the plan as edits, new items included; marks.go moves cache markers
+//	edits.go      the plan as edits, new items included; markers.go moves cache markers
 //	roles.go      roles alternate when a request goes, as they did when it came
 //	validate.go   what must hold for each API
 package body

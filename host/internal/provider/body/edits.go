@@ -40,19 +40,19 @@ func Apply(raw []byte, edits []Edit) []byte {
 // overlap, and refer to the original bytes.
 func (r *Request) Edits(p *Plan) []Edit {
 	d := draft{request: r, gone: make([]bool, len(r.Items)), parts: map[Ref]bool{}, before: map[int][]byte{},
-		first: map[int][]byte{}, last: map[int][]byte{}, marked: map[Ref][]byte{}}
+		first: map[int][]byte{}, last: map[int][]byte{}, markers: map[Ref][]byte{}}
 	for i, e := range p.entries {
 		for j, ref := range e.Refs {
 			if p.fates[i].gone {
 				d.parts[ref] = true
 			} else if text, ok := p.fates[i].texts[j]; ok {
 				part, text := r.part(ref), r.newText(r.part(ref), text)
-				switch mark := r.Raw[part.mark.Start:part.mark.End]; {
+				switch marker := r.Raw[part.marker.Start:part.marker.End]; {
 				case part.inner == 0:
 				case part.Alone: // a marker within a result stays within it
-					text = fmt.Appendf(nil, `[{"type":"text","text":%s,"cache_control":%s}]`, text, mark)
+					text = fmt.Appendf(nil, `[{"type":"text","text":%s,"cache_control":%s}]`, text, marker)
 				default:
-					d.marked[ref] = mark
+					d.markers[ref] = marker
 				}
 				d.edits = append(d.edits, Edit{part.Value, text})
 			}
@@ -91,7 +91,7 @@ type draft struct {
 	before  map[int][]byte // new items, by the position of the item that they stand before
 	first   map[int][]byte // new parts at the beginning of items that stay, and at their end
 	last    map[int][]byte
-	marked  map[Ref][]byte // markers that parts get
+	markers map[Ref][]byte // markers that parts get
 	edits   []Edit
 }
 

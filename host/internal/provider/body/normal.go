@@ -53,10 +53,10 @@ func (n *normaliser) write(text []byte) {
 	n.small = append(n.small, text...)
 }
 
-// mark writes what tells values apart: a few bytes.
-func (n *normaliser) mark(text string) { n.small = append(n.small, text...) }
+// separator writes what tells values apart: a few bytes.
+func (n *normaliser) separator(text string) { n.small = append(n.small, text...) }
 
-// value writes one value. Each kind has marks of its own, so that no two values are written alike. Objects of item
+// value writes one value. Each kind has separators of its own, so that no two values are written alike. Objects of item
 // level may hold their content as a text.
 func (n *normaliser) value(i int32, depth int, item bool) {
 	t := n.tape
@@ -71,12 +71,12 @@ func (n *normaliser) value(i int32, depth int, item bool) {
 		}
 		end := len(n.members)
 		slices.SortStableFunc(n.members[first:end], func(a, b int32) int { return bytes.Compare(t.key(a), t.key(b)) })
-		n.mark("{")
+		n.separator("{")
 		for at := first; at < end; at++ {
 			c := n.members[at] // by position: the values below write behind
 			key := t.key(c)
 			n.write(key)
-			n.mark(`"`)
+			n.separator(`"`)
 			if item && t.nodes[c].kind == '"' && string(key) == "content" {
 				n.alone(i, c)
 				continue
@@ -84,16 +84,16 @@ func (n *normaliser) value(i int32, depth int, item bool) {
 			n.value(c, depth-1, false)
 		}
 		n.members = n.members[:first]
-		n.mark("}")
+		n.separator("}")
 	case kind == '[' && depth > 0:
-		n.mark("[")
+		n.separator("[")
 		for c := range t.children(i) {
 			n.value(c, depth-1, false)
 		}
-		n.mark("]")
+		n.separator("]")
 	default:
 		n.write(t.text(i))
-		n.mark(",")
+		n.separator(",")
 	}
 }
 
@@ -105,7 +105,7 @@ func (n *normaliser) alone(item, text int32) {
 	if t.is(t.get(item, "role"), n.form.Assistant) {
 		by = content.AI
 	}
-	n.mark(`[{text"`)
+	n.separator(`[{text"`)
 	n.write(t.text(text))
-	n.mark(`,type"` + `"` + n.form.TextType(by) + `",}]`)
+	n.separator(`,type"` + `"` + n.form.TextType(by) + `",}]`)
 }

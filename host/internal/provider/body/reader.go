@@ -35,8 +35,8 @@ func (f form) top(r *Request) {
 	}
 }
 
-// item reads one item. A form that is not known makes the whole request one that is not changed: its rules are not known
-// either.
+// item reads one item. A form that is not known makes the whole request one that is not changed: its rules are not
+// known either.
 func (f form) item(r *Request, n int32) (Item, error) {
 	t := r.tape
 	if f.Items != nil {
@@ -139,7 +139,7 @@ func (f form) message(t *tape, n int32, role provider.Role) (Item, error) {
 			return item, ErrForm
 		}
 		item.Parts = append(item.Parts, Part{Kind: Text, Speaker: role.Speaker, Span: t.span(value), Alone: true,
-			Value: t.span(value), marks: true, node: value, text: value})
+			Value: t.span(value), takesMarker: true, node: value, text: value})
 	case 0, 'n': // a message of calls or of reasoning alone
 		if role.Speaker != content.AI || f.CallsIn == "" {
 			return item, ErrForm
@@ -184,7 +184,7 @@ func (f form) part(t *tape, n int32, k *provider.Kind, by content.Speaker) Part 
 		k = &fixed
 	}
 	p := Part{Kind: k.Is, Speaker: by, Span: t.span(n), node: n, kind: k,
-		marks: f.API == provider.Messages && !k.Unmarked}
+		takesMarker: f.API == provider.Messages && !k.Unmarked}
 	v := t.at(n, k.Value)
 	switch k.Is {
 	case Text:
@@ -212,7 +212,7 @@ func (f form) part(t *tape, n int32, k *provider.Kind, by content.Speaker) Part 
 		case f.plainResult(t, v):
 			p.Value = t.span(v)
 		}
-		p.mark, p.inner = f.innerMark(t, v)
+		p.marker, p.inner = f.innerMarker(t, v)
 	}
 	if k.Loads != "" {
 		p.loads = loads(t, t.at(n, k.Loads), k.LoadsName)
@@ -222,7 +222,7 @@ func (f form) part(t *tape, n int32, k *provider.Kind, by content.Speaker) Part 
 	}
 	// Servers that put a form like OpenAI's in front of Anthropic's models take its markers.
 	if m := t.get(n, "cache_control"); !t.absent(m) {
-		p.mark, p.marks, p.inner = t.span(m), true, 0
+		p.marker, p.takesMarker, p.inner = t.span(m), true, 0
 	}
 	return p
 }
@@ -256,16 +256,16 @@ func (f form) plainResult(t *tape, n int32) bool {
 	return true
 }
 
-// innerMark returns the last cache marker within a result's parts, and how many there are.
-func (f form) innerMark(t *tape, list int32) (mark Span, n int) {
+// innerMarker returns the last cache marker within a result's parts, and how many there are.
+func (f form) innerMarker(t *tape, list int32) (marker Span, n int) {
 	if t.kind(list) != '[' {
-		return mark, 0
+		return marker, 0
 	}
 	for c := range t.children(list) {
 		if m := t.get(c, "cache_control"); !t.absent(m) {
-			mark = t.span(m)
+			marker = t.span(m)
 			n++
 		}
 	}
-	return mark, n
+	return marker, n
 }

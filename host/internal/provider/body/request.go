@@ -58,15 +58,15 @@ type Part struct {
 	Alone bool
 	// Value is the JSON value that an edit replaces; empty if nothing may.
 	Value Span
-	// mark is the value of the part's cache_control, and may be set only if marks is true. inner is how many markers
-	// stand within the part's result instead, of which mark is the last.
-	mark  Span
-	marks bool
-	inner int
-	loads []string       // the tools that it makes known
-	kind  *provider.Kind // nil for a text without a part around it
-	node  int32          // the part
-	text  int32          // of a text
+	// marker is the value of the part's cache_control, and may be set only if takesMarker is true. inner is how many
+	// markers stand within the part's result instead, of which marker is the last.
+	marker      Span
+	takesMarker bool
+	inner       int
+	loads       []string       // the tools that it makes known
+	kind        *provider.Kind // nil for a text without a part around it
+	node        int32          // the part
+	text        int32          // of a text
 }
 
 // Item is an element of a request's conversation: a message, or an item of the Responses API.

@@ -30,7 +30,7 @@ func Validate(was *Request, edits []Edit, now *Request) error {
 	if err := sameFixed(was, edits, now); err != nil {
 		return err
 	}
-	if now.marks() > was.marks() { // Anthropic takes four in one request, those outside of the conversation included
+	if now.markers() > was.markers() { // Anthropic takes four in one request, those outside of the conversation included
 		return errors.New("the edited request has more cache markers")
 	}
 	return now.order(was)
@@ -44,13 +44,13 @@ func (r *Request) before() []byte {
 	return r.Raw[:r.list.Start]
 }
 
-// marks counts the cache markers of the conversation. Those outside are not counted, because they are compared byte for
-// byte.
-func (r *Request) marks() int {
+// markers counts the cache markers of the conversation. Those outside are not counted, because they are compared byte
+// for byte.
+func (r *Request) markers() int {
 	n := 0
 	for i := range r.Items {
 		for _, p := range r.Items[i].Parts {
-			if n += p.inner; !p.mark.Empty() && p.inner == 0 {
+			if n += p.inner; !p.marker.Empty() && p.inner == 0 {
 				n++
 			}
 		}
@@ -134,7 +134,7 @@ func (r *Request) bound() []boundPart {
 			if p.Kind == Text && !r.Items[i].Pinned || p.Kind == Response || p.Kind == Media {
 				continue
 			}
-			b := boundPart{Span: p.Span, text: r.unmarked(p), turn: turn,
+			b := boundPart{Span: p.Span, text: r.withoutMarker(p), turn: turn,
 				mayGo: !p.stays() && !r.Items[i].Pinned}
 			if p.Speaker != content.AI {
 				b.turn = -1 - i // instructions are in no turn of the model
@@ -148,18 +148,18 @@ func (r *Request) bound() []boundPart {
 	return out
 }
 
-// unmarked returns a part's bytes without its cache marker, which may move. A marker that is the first member stays: it
-// is then found in both or in none.
-func (r *Request) unmarked(p *Part) []byte {
-	if p.mark.Empty() || p.inner > 0 {
+// withoutMarker returns a part's bytes without its cache marker, which may move. A marker that is the first member
+// stays: it is then found in both or in none.
+func (r *Request) withoutMarker(p *Part) []byte {
+	if p.marker.Empty() || p.inner > 0 {
 		return r.Raw[p.Start:p.End]
 	}
-	text := append([]byte(nil), r.Raw[p.Start:p.mark.Start]...)
+	text := append([]byte(nil), r.Raw[p.Start:p.marker.Start]...)
 	i := bytes.LastIndex(text, []byte(`,"cache_control"`))
 	if i < 0 {
 		return r.Raw[p.Start:p.End]
 	}
-	return append(text[:i], r.Raw[p.mark.End:p.End]...)
+	return append(text[:i], r.Raw[p.marker.End:p.End]...)
 }
 
 // following returns the part of the model behind another one, nil if something else follows. It goes on over the border
@@ -171,7 +171,7 @@ func (r *Request) following(item, part int) []byte {
 			if p.Speaker != content.AI {
 				return nil
 			}
-			return r.unmarked(p)
+			return r.withoutMarker(p)
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ var anHour = lazyregexp.New(`"cache_control"\s*:\s*\{[^{}]*"ttl"\s*:\s*"1h"`)
 func (r *Request) CachesForAnHour() bool {
 	for i := len(r.Items) - 1; i >= 0; i-- {
 		for j := len(r.Items[i].Parts) - 1; j >= 0; j-- {
-			if p := r.Items[i].Parts[j]; !p.mark.Empty() {
+			if p := r.Items[i].Parts[j]; !p.marker.Empty() {
 				return anHour().Match(r.Raw[p.Start:p.End])
 			}
 		}
@@ -31,22 +31,22 @@ func (d *draft) moveMarks() {
 	for i := range r.Items {
 		for j := range r.Items[i].Parts {
 			p := &r.Items[i].Parts[j]
-			if p.mark.Empty() || !d.parts[Ref{i, j}] {
+			if p.marker.Empty() || !d.parts[Ref{i, j}] {
 				continue
 			}
-			if to, ok := d.markable(Ref{i, j}); ok && r.part(to).mark.Empty() && d.marked[to] == nil {
-				d.marked[to] = r.Raw[p.mark.Start:p.mark.End]
+			if to, ok := d.markerPlace(Ref{i, j}); ok && r.part(to).marker.Empty() && d.markers[to] == nil {
+				d.markers[to] = r.Raw[p.marker.Start:p.marker.End]
 			}
 		}
 	}
-	for ref, mark := range d.marked {
-		d.edits = append(d.edits, d.mark(ref, mark))
+	for ref, marker := range d.markers {
+		d.edits = append(d.edits, d.putMarker(ref, marker))
 	}
 }
 
-// markable returns the last part before another that stays and can have a marker. Instructions are not touched. false
-// if there is none. It searches backwards, over the borders of items.
-func (d *draft) markable(before Ref) (Ref, bool) {
+// markerPlace returns the last part before another that stays and can have a marker. Instructions are not touched.
+// false if there is none. It searches backwards, over the borders of items.
+func (d *draft) markerPlace(before Ref) (Ref, bool) {
 	r := d.request
 	for i := before.Item; i >= 0; i-- {
 		j := len(r.Items[i].Parts)
@@ -54,7 +54,7 @@ func (d *draft) markable(before Ref) (Ref, bool) {
 			j = before.Part
 		}
 		for j--; j >= 0; j-- {
-			if ref := (Ref{i, j}); !d.parts[ref] && r.part(ref).marks && !r.Items[i].Pinned {
+			if ref := (Ref{i, j}); !d.parts[ref] && r.part(ref).takesMarker && !r.Items[i].Pinned {
 				return ref, true
 			}
 		}
@@ -62,12 +62,12 @@ func (d *draft) markable(before Ref) (Ref, bool) {
 	return Ref{}, false
 }
 
-// mark writes a marker into a part. A text alone becomes an array of one part, because a string cannot have one. mark
-// is the value of the client's marker, such as its lifetime, and is copied as it stands.
-func (d *draft) mark(ref Ref, mark []byte) Edit {
+// putMarker writes a marker into a part. A text alone becomes an array of one part, because a string cannot have one.
+// The marker is the client's, such as its lifetime, and is copied as it stands.
+func (d *draft) putMarker(ref Ref, marker []byte) Edit {
 	r := d.request
 	p := r.part(ref)
-	field := append([]byte(`,"cache_control":`), mark...)
+	field := append([]byte(`,"cache_control":`), marker...)
 	if !p.Alone {
 		// Before the closing brace. The part has members already, so that a comma is right.
 		end := p.End - 1
