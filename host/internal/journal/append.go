@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/journal/sessionlog"
+	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -26,11 +27,9 @@ type Addition struct {
 // It returns the history's revision and its tokens: for an addition that took place before under its key, those of the
 // first time.
 func (j *Journal) Append(ctx context.Context, a Addition) (revision uint64, total int, err error) {
-	own := make([]content.Content, len(a.Entries))
-	for i, c := range a.Entries {
-		// The caller may change its slice afterwards. Texts and raw JSON are shared.
-		c.Blocks = slices.Clone(c.Blocks)
-		own[i] = c
+	contents := slices.Clone(a.Entries) // the caller may change its slices afterwards; texts and raw JSON are shared
+	for i := range contents {
+		contents[i].Blocks = slices.Clone(contents[i].Blocks)
 	}
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -42,57 +41,56 @@ func (j *Journal) Append(ctx context.Context, a Addition) (revision uint64, tota
 			return 0, 0, err
 		}
 	}
-	if len(own) == 0 {
+	if len(contents) == 0 {
 		now := j.history.Snapshot()
 		return now.Revision, now.Tokens, nil
 	}
-	return j.add(ctx, own, a.Counts, a.Once)
-}
-
-func (j *Journal) add(ctx context.Context, own []content.Content, counts []history.Count, once *sessionlog.Once) (
-	revision uint64, total int, err error) {
-	for try := 0; ; try++ {
+	for range MaxTries {
 		// Each time, because another host may have added it.
-		switch done, err := j.additions.find(once); {
+		switch done, err := j.additions.find(a.Once); {
 		case err != nil:
 			return 0, 0, err
 		case done != nil:
 			return done.Revision, done.Tokens, nil
 		}
-		entries := j.history.New(own, counts)
-		n, err := j.storeAdded(ctx, entries, once)
-		unknown := (*UnknownError)(nil)
+		entries := j.history.New(contents, a.Counts)
+		n, err := j.writeAdded(ctx, entries, a.Once)
+		if unknown, ok := errors.AsType[*UnknownError](err); ok {
+			unknown.Repeatable = a.Once != nil
+		}
 		switch {
-		case errors.As(err, &unknown):
-			unknown.Repeatable = once != nil
-			return 0, 0, err
 		case err != nil:
 			return 0, 0, err
 		case n.own: // the store had them already, and they were read from there
 			now := j.history.Snapshot()
 			return now.Revision, now.Tokens, nil
-		case n.moved && try < MaxTries: // behind what another host has added
-			continue
-		case n.moved:
-			return 0, 0, j.busy("add")
+		case !n.moved:
+			revision, total = j.take(entries, a.Once, true)
+			return revision, total, nil
 		}
-		j.transcribe(entries)
+	}
+	return 0, 0, j.busy("add")
+}
+
+// take takes written entries into memory. mine are those that this host has added: they are in its transcript log.
+func (j *Journal) take(entries []*history.Entry, once *sessionlog.Once, mine bool) (revision uint64, total int) {
+	if mine {
 		j.own.adds(j.history.Mark())
-		revision, total = j.history.AppendEntries(entries)
-		for _, c := range counts {
-			j.grown.Add(int64(c.Tokens))
+	}
+	for _, e := range entries {
+		if mine {
+			j.log.Add(e.ID, e.Content)
+			j.grown.Add(int64(e.Tokens))
 		}
-		j.additions.took(once, revision, total)
-		j.follow(entries)
+		j.tasks.Observe(e.Content)
+	}
+	revision, total = j.history.AppendEntries(entries)
+	j.additions.took(once, revision, total)
+	j.session.Todos(todos.Active(j.tasks.Todos()))
+	if mine {
 		// What could not be written is kept and tried again. The next Prepare or Close fails if it still cannot be
 		// written.
 		_ = j.log.Flush()
-		return revision, total, nil
 	}
-}
-
-func (j *Journal) transcribe(entries []*history.Entry) {
-	for _, e := range entries {
-		j.log.Add(e.ID, e.Content)
-	}
+	return revision, total
 }

@@ -53,7 +53,7 @@ func (j *Journal) fork(ctx context.Context, f Fork) (begun bool, err error) {
 		return false, j.wrong(err)
 	}
 	c.Contents = slices.Collect(maps.Values(contents))
-	n, err := j.write(ctx, 0, "", update{}, c)
+	n, err := j.write(ctx, draft{Change: c})
 	if err == nil && n.moved { // another host was faster
 		err = j.wrong(ErrSessionExists)
 	}

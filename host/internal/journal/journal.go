@@ -109,9 +109,6 @@ func (k *Keeper) New(done context.Context, key store.Key, s Session) *Journal {
 // History is the session's history. Only the journal changes it.
 func (j *Journal) History() *history.History { return j.history }
 
-// Stored reports whether the session is kept in a store.
-func (j *Journal) Stored() bool { return j.store != nil }
-
 // Open reads the session from the store, or begins it as a fork if it is not there.
 func (j *Journal) Open(ctx context.Context, f *Fork) (found, forked bool, err error) {
 	if j.store == nil {
@@ -157,7 +154,7 @@ func (j *Journal) TranscriptPath() string { return j.log.Path() }
 // SetSystem writes a system prompt to the transcript log. It is for the function that [Journal.Change] calls.
 func (j *Journal) SetSystem(system []content.Block) {
 	j.log.SetSystem(system)
-	_ = j.log.Flush() // tried again, as for entries: see add
+	_ = j.log.Flush() // tried again, as for entries: see take
 }
 
 // Flush writes what the transcript log lacks.
@@ -215,14 +212,6 @@ func (j *Journal) failed(what string, why error) error {
 	return fmt.Errorf("%s: session %q: %w", what, j.key.ID, why)
 }
 
-// follow takes in the tasks of added entries.
-func (j *Journal) follow(entries []*history.Entry) {
-	for _, e := range entries {
-		j.tasks.Observe(e.Content)
-	}
-	j.session.Todos(todos.Active(j.tasks.Todos()))
-}
-
 // remembers is what the session remembers, with what the journal knows of it.
 func (j *Journal) remembers() Memory {
 	m := j.session.Remembers()
@@ -230,16 +219,16 @@ func (j *Journal) remembers() Memory {
 	return m
 }
 
-// Sending returns the entries that the model has or gets next: those of the last view and what was added since; before
+// sending returns the entries that the model has or gets next: those of the last view and what was added since; before
 // the first, all.
-func (j *Journal) Sending(last func() (v history.View, viewed bool)) Sent {
+func (j *Journal) sending() searched {
 	j.writing.Lock()
 	defer j.writing.Unlock()
-	sent := Sent{Key: j.key, Until: j.seen.at.Revision, Entries: j.history.Snapshot().Entries}
-	if view, viewed := last(); viewed {
-		mark := view.Mark()
+	one := searched{key: j.key, until: j.seen.at.Revision, sent: j.history.Snapshot().Entries}
+	if m := j.session.Remembers(); m.Last.Made {
+		view, mark := m.LastView, m.LastView.Mark()
 		before := len(j.history.SnapshotAt(&mark).Entries)
-		sent.Entries = slices.Concat(view.Entries, sent.Entries[before:])
+		one.sent = slices.Concat(view.Entries, one.sent[before:])
 	}
-	return sent
+	return one
 }

@@ -29,8 +29,8 @@ func (j *Journal) load(ctx context.Context) (found bool, err error) {
 		return false, nil
 	}
 	p.found(head)
-	p.at = store.Position{Revision: head.Snapshot, Fence: head.Fence}
 	r := replay{Journal: j, logReader: logReader{in: j.store, key: j.key}}
+	p.at = store.Position{Revision: head.Snapshot, Fence: head.Fence}
 	if head.Snapshot > 0 {
 		if err := r.begin(ctx, head.Snapshot); err != nil {
 			return false, j.wrong(err)
@@ -162,13 +162,7 @@ func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 	for _, step := range steps {
 		own := tag != 0 && step.tag == tag
 		n.own = n.own || own
-		if step.kind == store.Added && (own || slices.Contains(p.lost, step.tag)) {
-			p.lost = slices.DeleteFunc(p.lost, func(lost uint64) bool { return lost == step.tag })
-			r.own.adds(r.history.Mark())
-			r.transcribe(step.added.Entries)
-			_ = r.log.Flush() // an error is reported as in add
-		}
-		if err := r.step(step); err != nil {
+		if err := r.step(step, own || slices.Contains(p.lost, step.tag)); err != nil {
 			return n, fmt.Errorf("record %d: %w", step.seq, err)
 		}
 		// After each record: an error in the next one leaves memory at what was taken in.
@@ -203,18 +197,18 @@ func (r *replay) skipViews(steps []step) {
 	r.sent, r.last = r.sent && sentHolds, r.last && lastHolds
 }
 
-func (r *replay) step(step step) error {
+// step takes in a record; mine: this host wrote it, and did not know.
+func (r *replay) step(step step, mine bool) error {
 	switch step.kind {
 	case store.Added:
 		// All entries of a session have the encoding of any of its records.
 		if err := r.countIn(step.added.Encoding); err != nil {
 			return err
 		}
-		revision, tokens := r.history.AppendEntries(step.added.Entries)
-		r.additions.took(step.added.Once, revision, tokens)
-		// A strategy's entries, in rewrites, name no tasks.
-		r.follow(step.added.Entries)
-	// The views before the rewrite cannot be made after it.
+		r.take(step.added.Entries, step.added.Once, mine)
+		// It may be read again, after a sleep.
+		r.seen.lost = slices.DeleteFunc(r.seen.lost, func(lost uint64) bool { return lost == step.tag })
+	// The views before the rewrite cannot be made after it. A strategy's entries name no tasks.
 	case store.Rewritten:
 		if err := r.views(); err != nil {
 			return err

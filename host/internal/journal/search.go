@@ -25,21 +25,45 @@ func passages(found []Found) []search.Passage {
 	return out
 }
 
-// Sent is what a session's model has.
-type Sent struct {
-	Key store.Key
-	// Entries are those that the model has or gets next; Until is the revision of the log that they are of.
-	Entries []*history.Entry
-	Until   uint64
+// Search finds passages of what was added and was no longer sent as it was added in the last prepared request; before
+// the first, of what is no longer in the history. The best comes first. The error wraps [search.ErrQuery] for a query
+// that says nothing, and [ErrNotStored] if the host keeps no sessions.
+func (j *Journal) Search(ctx context.Context, t *tools.Taxonomy, q search.Query) ([]search.Passage, error) {
+	words, err := q.Parse()
+	if err != nil {
+		return nil, err
+	}
+	if j.store == nil {
+		return nil, j.failed("search", ErrNotStored)
+	}
+	one := j.sending()
+	if one.until == 0 { // nothing was added yet, and the store need not know the session
+		return nil, nil
+	}
+	f := finder{in: j.store, tools: t, counter: j.session.Counter(), words: words}
+	found, err := f.find(ctx, []searched{one})
+	switch {
+	case errors.Is(err, store.ErrNotFound): // nothing was added yet
+		return nil, nil
+	case err != nil:
+		return nil, j.wrong(err)
+	}
+	return passages(found), nil
 }
 
-// SearchSent finds passages of what was added to a session and that its model does not have as it was added, the best
-// first.
-func SearchSent(ctx context.Context, in store.Store, s Sent, t *tools.Taxonomy, counter *tokens.Counter,
-	words search.Parsed) ([]search.Passage, error) {
-	f := finder{in: in, tools: t, counter: counter, words: words}
-	found, err := f.find(ctx, []searched{{key: s.Key, until: s.Until, sent: s.Entries}})
-	return passages(found), err
+// Lines returns the lines from first to last, from 1, of a block as it was added: what is around a passage. The error
+// wraps [ErrNotRecorded] if there is no such block, and [ErrNotStored] if the host keeps no sessions.
+func (j *Journal) Lines(ctx context.Context, t *tools.Taxonomy, entry string, block, first, last int) (
+	search.Passage, error) {
+	if j.store == nil {
+		return search.Passage{}, j.wrong(ErrNotStored)
+	}
+	p, err := Lines(ctx, j.store, j.key, t, entry, block, first, last)
+	if errors.Is(err, store.ErrNotFound) { // nothing was added yet
+		err = j.notRecorded(entry)
+	}
+	p.Tokens = j.session.Counter().Text(p.Text)
+	return p, err
 }
 
 // Found is a passage of a session.

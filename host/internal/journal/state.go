@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/journal/sessionlog"
@@ -11,62 +12,60 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/todos"
 )
 
-type update struct {
-	groups sessionlog.Groups
-	Memory
+// draft is what one append is going to write. It begins with what the log lacks of the session's state.
+type draft struct {
+	store.Change
+	tag    uint64 // by which the append is recognised in the log if its answer is lost; 0 for none
+	holder string // of the lease; "" if the append needs none
+	memory Memory
+	groups sessionlog.Groups // what the log lacks of it
+	behind uint64            // the number of the record behind those
 }
 
-// changed returns what the log lacks of the session's state, so a turn that learned nothing writes nothing. Callers
-// hold j.writing.
-func (j *Journal) changed() (update, error) {
-	m := j.remembers()
-	groups, err := m.Groups()
+// draft begins an append. A turn that learned nothing has nothing to write. Callers hold j.writing.
+func (j *Journal) draft() (d draft, err error) {
+	d.tag, d.memory = rand.Uint64(), j.session.Remembers()
+	all, err := d.memory.Groups()
 	if err != nil {
-		return update{}, j.wrong(err)
+		return d, j.wrong(err)
 	}
-	return update{groups.Changed(j.seen.groups), m}, nil
-}
-
-// wrote notes that an update is in the log, after the store has acknowledged the write.
-func (p *seen) wrote(u update) {
-	p.groups.Take(u.groups)
-	p.sentView, p.lastView = u.SentView, u.LastView
-}
-
-func (u update) records(tag uint64) []store.Record {
-	if len(u.groups) == 0 {
-		return nil
+	if d.groups = all.Changed(j.seen.groups); len(d.groups) > 0 {
+		d.Records = []store.Record{{Kind: store.State, Data: sessionlog.AppendState(d.tag, d.groups)}}
 	}
-	return []store.Record{{Kind: store.State, Data: sessionlog.AppendState(tag, u.groups)}}
+	d.behind = j.seen.at.Revision + uint64(len(d.Records)) + 1
+	now := j.history.Snapshot()
+	d.Summary = store.Summary{Entries: len(now.Entries), Tokens: now.Tokens}
+	return d, nil
 }
 
-// snapshot returns the record of a snapshot that follows an update, or none if the state's views are of a history
-// before the last rewrite, from which they could not be made again. It has all groups, also those that this version
-// does not know, which would be lost otherwise.
-func (j *Journal) snapshot(tag uint64, u update) ([]store.Record, error) {
+// snapshot adds a snapshot to a draft, unless the state's views are of a history before the last rewrite, from which
+// they could not be made again. It has all groups, also those that this version does not know, which would be lost
+// otherwise.
+func (j *Journal) snapshot(d *draft) error {
 	now, entries := j.history.State()
-	for _, v := range []sessionlog.Place{u.Sent, u.Last} {
+	for _, v := range []sessionlog.Place{d.memory.Sent, d.memory.Last} {
 		if v.Made && v.Epoch != now.Epoch {
-			return nil, nil
+			return nil
 		}
 	}
 	// The entries that the tasks were read from may be gone.
 	tasks, err := json.Marshal(&j.tasks)
 	if err != nil {
-		return nil, j.wrong(fmt.Errorf("task list: %w", err))
+		return j.wrong(fmt.Errorf("task list: %w", err))
 	}
 	// The stored groups change only once the write has succeeded.
 	groups := maps.Clone(j.seen.groups)
-	groups.Take(u.groups)
+	groups.Take(d.groups)
 	places := make([]history.Place, len(entries))
 	for i, e := range entries {
 		places[i] = e.Place
 	}
-	data := sessionlog.AppendSnapshot(tag, sessionlog.Snapshot{
+	data := sessionlog.AppendSnapshot(d.tag, sessionlog.Snapshot{
 		Encoding: j.session.Counter().Encoding(), History: now, Places: places, Tasks: tasks, Groups: groups,
 		Done: j.additions,
 	})
-	return []store.Record{{Kind: store.Snapshot, Data: data}}, nil
+	d.Records = append(d.Records, store.Record{Kind: store.Snapshot, Data: data})
+	return nil
 }
 
 // install makes the session remember what the log says. The views must be the groups': see [replay.views]. reopened is

@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/journal/sessionlog"
@@ -27,11 +26,10 @@ type news struct {
 	state     bool // another host has changed the state: settings, system prompt, what turns remember
 }
 
-// write appends a change behind what this host has seen of the log; u is the change's part in the session's state. If
-// another host has written more, nothing is written, and the session is brought up to date. If news.moved is set
-// without news.own, the change was not written: the caller looks at what is new and decides again. Callers hold
-// j.writing.
-func (j *Journal) write(ctx context.Context, tag uint64, holder string, u update, c store.Change) (news, error) {
+// write appends a draft behind what this host has seen of the log. If another host has written more, nothing is
+// written, and the session is brought up to date. If news.moved is set without news.own, the draft was not written: the
+// caller looks at what is new and decides again. Callers hold j.writing.
+func (j *Journal) write(ctx context.Context, d draft) (news, error) {
 	p := &j.seen
 	// Not ended with its caller: it would not be known whether it took place.
 	ctx, cancel := store.Within(context.WithoutCancel(ctx))
@@ -56,18 +54,10 @@ func (j *Journal) write(ctx context.Context, tag uint64, holder string, u update
 		p.at = head.Position()
 	}
 	at := p.at
-	at.Holder = holder
-	head, err := j.store.Append(ctx, j.key, at, c)
+	at.Holder = d.holder
+	head, err := j.store.Append(ctx, j.key, at, d.Change)
 	if err == nil {
-		p.at = head.Position()
-		p.since += len(c.Records)
-		for _, r := range c.Records {
-			if r.Kind == store.Snapshot {
-				p.since = 0
-			}
-		}
-		p.wrote(u)
-		p.lost = nil // those that had not taken place cannot any more
+		p.wrote(d, head)
 		return news{}, nil
 	}
 	conflict, fault := (*store.ConflictError)(nil), (*store.Fault)(nil)
@@ -75,19 +65,33 @@ func (j *Journal) write(ctx context.Context, tag uint64, holder string, u update
 	case errors.Is(err, store.ErrNotFound):
 		return news{}, j.deleted()
 	case errors.As(err, &conflict):
-		n, err := j.catchUp(ctx, tag)
+		n, err := j.catchUp(ctx, d.tag)
 		n.moved = true
 		return n, err
 	case errors.As(err, &fault) && !fault.Unknown:
 		return news{}, j.wrong(err)
 	}
-	// It is not known whether it was written. If that cannot be found out now, the next operation looks again. Its
-	// absence says little: the database may still be working on it.
-	p.unsure, p.lost = true, append(p.lost, tag)
-	if n, lookErr := j.catchUp(ctx, tag); lookErr == nil && n.own {
+	// It is not known whether it was written. If that cannot be found out now, the next operation looks again. That
+	// it is missing proves nothing: the database may still be working on it.
+	p.unsure, p.lost = true, append(p.lost, d.tag)
+	if n, lookErr := j.catchUp(ctx, d.tag); lookErr == nil && n.own {
 		return n, nil
 	}
 	return news{}, &UnknownError{Repeatable: true, Err: j.wrong(err)}
+}
+
+// wrote notes that a draft is in the log.
+func (p *seen) wrote(d draft, head store.Head) {
+	p.at = head.Position()
+	p.since += len(d.Records)
+	for _, r := range d.Records {
+		if r.Kind == store.Snapshot {
+			p.since = 0
+		}
+	}
+	p.groups.Take(d.groups)
+	p.sentView, p.lastView = d.memory.SentView, d.memory.LastView
+	p.lost = nil // those that had not taken place cannot any more
 }
 
 // found notes the session that the store has.
@@ -102,34 +106,30 @@ func (j *Journal) deleted() error {
 	return j.wrong(ErrDeleted)
 }
 
-// storeAdded writes entries that are about to be added, and sets their place in the log. A refused write leaves a wrong
+// writeAdded writes entries that are about to be added, and sets their place in the log. A refused write leaves a wrong
 // place, which the next try sets again.
-func (j *Journal) storeAdded(ctx context.Context, entries []*history.Entry, once *sessionlog.Once) (news, error) {
-	p := &j.seen
+func (j *Journal) writeAdded(ctx context.Context, entries []*history.Entry, once *sessionlog.Once) (news, error) {
 	if j.store == nil {
 		return news{}, nil
 	}
-	state, err := j.changed()
+	d, err := j.draft() // what the session was opened with comes before its first entries
 	if err != nil {
 		return news{}, err
 	}
-	w, tag := sessionlog.Writer{}, rand.Uint64()
-	now := j.history.Snapshot()
-	sum := store.Summary{Entries: len(now.Entries) + len(entries), Tokens: now.Tokens}
-	// What the session was opened with comes before its first entries.
-	records := state.records(tag)
-	seq := p.at.Revision + uint64(len(records)) + 1
 	for i, e := range entries {
-		e.Place = history.Place{Record: seq, Index: i}
-		sum.Tokens += e.Tokens
+		e.Place = history.Place{Record: d.behind, Index: i}
+		d.Summary.Tokens += e.Tokens
 	}
-	added := sessionlog.Added{Tag: tag, Encoding: j.session.Counter().Encoding(), Entries: entries, Once: once}
+	d.Summary.Entries += len(entries)
+	added := sessionlog.Added{Tag: d.tag, Encoding: j.session.Counter().Encoding(), Entries: entries, Once: once}
 	if j.store.Ephemeral() {
-		records = append(records, added.Later())
+		d.Records = append(d.Records, added.Later())
 	} else {
-		records = append(records, store.Record{Kind: store.Added, Data: w.Added(added)})
+		w := sessionlog.Writer{}
+		d.Records = append(d.Records, store.Record{Kind: store.Added, Data: w.Added(added)})
+		d.Contents = w.Contents
 	}
-	return j.write(ctx, tag, "", state, store.Change{Records: records, Contents: w.Contents, Summary: sum})
+	return j.write(ctx, d)
 }
 
 // Rewrite carries out the plan of a step of a turn: it writes the rewrite, then changes the history. No entry is added
@@ -141,7 +141,7 @@ func (j *Journal) Rewrite(plan *history.Plan, step, strategy string) error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
 	for try := 0; j.store != nil; try++ {
-		n, err := j.storeRewritten(plan, step, strategy)
+		n, err := j.writeRewritten(plan, step, strategy)
 		switch {
 		case err != nil:
 			return err
@@ -159,10 +159,9 @@ func (j *Journal) Rewrite(plan *history.Plan, step, strategy string) error {
 	return err
 }
 
-// storeRewritten writes a rewrite that is about to be applied, and what the turn has learned so far. Callers hold
+// writeRewritten writes a rewrite that is about to be applied, and what the turn has learned so far. Callers hold
 // j.writing.
-func (j *Journal) storeRewritten(plan *history.Plan, step, strategy string) (news, error) {
-	p := &j.seen
+func (j *Journal) writeRewritten(plan *history.Plan, step, strategy string) (news, error) {
 	rewrite, err := j.history.Ready(plan)
 	switch {
 	case errors.Is(err, history.ErrStale): // an addition has taken in a rewrite of another host meanwhile
@@ -170,59 +169,47 @@ func (j *Journal) storeRewritten(plan *history.Plan, step, strategy string) (new
 	case err != nil:
 		return news{}, err
 	}
-	state, err := j.changed()
+	d, err := j.draft() // before the rewrite: its views are of the history as it was
 	if err != nil {
 		return news{}, err
 	}
-	w, tag := sessionlog.Writer{}, rand.Uint64()
-	// The state comes first: its views are of the history before the rewrite.
-	records := state.records(tag)
-	now := j.history.Snapshot()
-	data := w.Rewritten(p.at.Revision+uint64(len(records))+1, sessionlog.Rewritten{
-		Tag: tag, Encoding: j.session.Counter().Encoding(), Step: step, Strategy: strategy, Rewrite: rewrite,
+	w := sessionlog.Writer{}
+	data := w.Rewritten(d.behind, sessionlog.Rewritten{
+		Tag: d.tag, Encoding: j.session.Counter().Encoding(), Step: step, Strategy: strategy, Rewrite: rewrite,
 	})
-	records = append(records, store.Record{Kind: store.Rewritten, Data: data})
+	d.Records, d.Contents = append(d.Records, store.Record{Kind: store.Rewritten, Data: data}), w.Contents
 	entries, tokens := plan.Base()
-	sum := store.Summary{
-		Entries: len(now.Entries) - entries + plan.Len(), Tokens: now.Tokens - tokens + plan.After,
-	}
-	n, err := j.write(context.Background(), tag, p.holder, state, store.Change{
-		Records: records, Contents: w.Contents, Summary: sum,
-	})
+	d.Summary.Entries += plan.Len() - entries
+	d.Summary.Tokens += plan.After - tokens
+	d.holder = j.seen.holder
+	n, err := j.write(context.Background(), d)
 	if n.moved {
 		// The lease has ended or passed to another host. If that host has not rewritten the history, the revision alone
 		// makes the next try safe.
-		p.holder = ""
+		j.seen.holder = ""
 	}
 	return n, err
 }
 
-// storeState writes changes of the session's state, and a snapshot if one is due, in one append. Callers hold
+// writeState writes changes of the session's state, and a snapshot if one is due, in one append. Callers hold
 // j.writing.
-func (j *Journal) storeState(ctx context.Context) (news, error) {
-	p := &j.seen
+func (j *Journal) writeState(ctx context.Context) (news, error) {
 	if j.store == nil {
 		return news{}, nil
 	}
-	state, err := j.changed()
+	d, err := j.draft()
 	if err != nil {
 		return news{}, err
 	}
-	tag := rand.Uint64()
-	c := store.Change{Records: state.records(tag)}
-	now := j.history.Snapshot()
-	if every := max(j.keeper.SnapshotEvery, len(now.Entries)/snapshotShare); p.since >= every {
-		snapshot, err := j.snapshot(tag, state)
-		if err != nil {
+	if j.seen.since >= max(j.keeper.SnapshotEvery, d.Summary.Entries/snapshotShare) {
+		if err := j.snapshot(&d); err != nil {
 			return news{}, err
 		}
-		c.Records = append(c.Records, snapshot...)
 	}
-	if len(c.Records) == 0 {
+	if len(d.Records) == 0 {
 		return news{}, nil
 	}
-	c.Summary = store.Summary{Entries: len(now.Entries), Tokens: now.Tokens}
-	return j.write(ctx, tag, "", state, c)
+	return j.write(ctx, d)
 }
 
 // Change makes a change of what the session remembers and writes it. It makes it again if another host has changed the
@@ -250,7 +237,7 @@ func (j *Journal) Change(ctx context.Context, what string, change func() error) 
 			}
 			made = true
 		}
-		n, err := j.storeState(ctx)
+		n, err := j.writeState(ctx)
 		switch {
 		case err != nil:
 			return errors.Join(err, j.undo(before, counter))
@@ -302,7 +289,7 @@ func (j *Journal) Settle(ctx context.Context) error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
 	for range MaxTries {
-		n, err := j.storeState(ctx)
+		n, err := j.writeState(ctx)
 		switch {
 		case err != nil:
 			return err
