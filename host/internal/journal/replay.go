@@ -30,6 +30,9 @@ func (j *Journal) load(ctx context.Context) (found bool, err error) {
 	}
 	p.found(head)
 	r := replay{Journal: j, logReader: logReader{in: j.store, key: j.key}}
+	if err := r.late(ctx, head.Snapshot); err != nil {
+		return false, j.wrong(err)
+	}
 	p.at = store.Position{Revision: head.Snapshot, Fence: head.Fence}
 	if head.Snapshot > 0 {
 		if err := r.begin(ctx, head.Snapshot); err != nil {
@@ -87,6 +90,27 @@ type replay struct {
 	// A view is made once no later record replaces it and while the history is still the one it was made of: before a
 	// rewrite, and at the end.
 	sent, last bool
+}
+
+// late writes to the transcript log what this host has added without knowing it, before the snapshot from which the
+// session is read.
+func (r *replay) late(ctx context.Context, snapshot uint64) error {
+	p := &r.seen
+	if len(p.lost) == 0 || p.at.Revision >= snapshot {
+		return nil
+	}
+	choice := store.Choice{From: p.at.Revision + 1, To: snapshot, Kinds: []store.Kind{store.Added}}
+	for step, err := range r.read(ctx, choice) {
+		if err != nil {
+			return err
+		}
+		if slices.Contains(p.lost, step.tag) {
+			for _, e := range step.added.Entries {
+				r.log.Add(e.ID, e.Content)
+			}
+		}
+	}
+	return nil
 }
 
 // begin takes in a snapshot with the entries it lists. The error wraps [sessionlog.ErrDamaged] if the snapshot names an

@@ -74,10 +74,11 @@ func (j *Journal) write(ctx context.Context, d draft) (news, error) {
 	// It is not known whether it was written. If that cannot be found out now, the next operation looks again. That
 	// it is missing proves nothing: the database may still be working on it.
 	p.unsure, p.lost = true, append(p.lost, d.tag)
-	if n, lookErr := j.catchUp(ctx, d.tag); lookErr == nil && n.own {
+	n, lookErr := j.catchUp(ctx, d.tag)
+	if lookErr == nil && n.own {
 		return n, nil
 	}
-	return news{}, &UnknownError{Repeatable: true, Err: j.wrong(err)}
+	return n, &UnknownError{Repeatable: true, Err: j.wrong(err)}
 }
 
 // wrote notes that a draft is in the log.
@@ -238,15 +239,14 @@ func (j *Journal) Change(ctx context.Context, what string, change func() error) 
 			made = true
 		}
 		n, err := j.writeState(ctx)
+		if n.state { // what was read has overwritten the change
+			made, before = false, j.remembers()
+		}
 		switch {
 		case err != nil:
 			return errors.Join(err, j.undo(before, counter))
 		case n.own || !n.moved:
 			return nil
-		// The state that was read has overwritten the change.
-		case n.state:
-			made = false
-			before = j.remembers()
 		}
 	}
 	return errors.Join(j.busy(what), j.undo(before, counter))

@@ -354,24 +354,6 @@ func TestARewriteThatWasOvertaken(t *testing.T) {
 	must(t, apply(), journal.ErrMoved)
 }
 
-// An addition goes behind what another host adds at the same moment, with an id of its own.
-func TestAnAdditionMeetsAnother(t *testing.T) {
-	hook := &hooked{kind: store.Added}
-	s, other := pair(t, hook, nil)
-	hook.before = func() { add(t, other, says(content.Human, "first")) }
-	add(t, s, says(content.Human, "second"))
-	if diff := cmp.Diff([]string{"first", "second"}, texts(owned(t, s).Contents())); diff != "" {
-		t.Error(diff)
-	}
-	if e := owned(t, s).Entries; e[0].ID != "e1" || e[1].ID != "e2" {
-		t.Errorf("the ids are %s and %s", e[0].ID, e[1].ID)
-	}
-	must(t, other.Delete(t.Context()), nil)
-	if _, _, err := s.Add(t.Context(), says(content.Human, "third")); err == nil {
-		t.Error("an entry was added to a session that another host has deleted")
-	}
-}
-
 // What cannot be written is in neither the store nor the memory, and the next try works when there is room.
 func TestAStoreWithoutRoom(t *testing.T) {
 	full := &faulty{Store: store.NewMemory()}
@@ -427,45 +409,4 @@ func (f *faulty) Append(ctx context.Context, key store.Key, at store.Position, c
 		return store.Head{}, &store.Fault{Cause: store.Full, Store: "test", Err: context.DeadlineExceeded}
 	}
 	return f.Store.Append(ctx, key, at, c)
-}
-
-// A write of which it is not known whether it took place is looked for in the store: it is not done twice, and the
-// transcript has it too.
-func TestAnAnswerThatIsLost(t *testing.T) {
-	kept := &lossy{Store: store.NewMemory()}
-	h := openOn(t, kept, map[string]any{"transcript.dir": t.TempDir()})
-	s, err := h.Session(store.Key{ID: "s"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 6 {
-		kept.lose.Store(i%2 == 1)
-		add(t, s, says(content.Human, fmt.Sprint(i)))
-	}
-	want := []string{"0", "1", "2", "3", "4", "5"}
-	var written []string
-	for _, e := range owned(t, s).Entries {
-		originals, err := s.Originals(t.Context(), e.ID)
-		must(t, err, nil)
-		written = append(written, texts(originals)...)
-	}
-	for _, got := range [][]string{texts(owned(t, s).Contents()), written} {
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
-	}
-}
-
-// lossy is a store whose connection breaks after a commit.
-type lossy struct {
-	store.Store
-	lose atomic.Bool
-}
-
-func (l *lossy) Append(ctx context.Context, key store.Key, at store.Position, c store.Change) (store.Head, error) {
-	head, err := l.Store.Append(ctx, key, at, c)
-	if err == nil && l.lose.Swap(false) {
-		return store.Head{}, &store.Fault{Cause: store.Gone, Store: "test", Unknown: true, Err: context.DeadlineExceeded}
-	}
-	return head, err
 }

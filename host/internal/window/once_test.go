@@ -1,11 +1,9 @@
 package window_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/journal"
@@ -86,77 +84,5 @@ func TestAnAdditionWithAKey(t *testing.T) {
 			_, s = sessionOn(t, both[0])
 			check("after a restart", s)
 		})
-	}
-}
-
-// A session remembers a bounded number of keys, the last ones.
-func TestKeysAreForgotten(t *testing.T) {
-	_, s := sessionOn(t, store.NewMemory())
-	for i := range 300 {
-		addOnce(t, s, fmt.Sprint("key ", i), fmt.Sprint(i))
-	}
-	for _, i := range []int{299, 200, 172} {
-		addOnce(t, s, fmt.Sprint("key ", i), fmt.Sprint(i))
-	}
-	if n := len(owned(t, s).Entries); n != 300 {
-		t.Errorf("%d entries after the last keys were used again", n)
-	}
-	addOnce(t, s, "key 171", "171")
-	if n := len(owned(t, s).Entries); n != 301 {
-		t.Errorf("%d entries after a forgotten key was used again", n)
-	}
-}
-
-// gone is a store whose connection breaks after a commit, and does not come back before it is mended.
-type gone struct {
-	store.Store
-	next, down atomic.Bool
-}
-
-var errDown = &store.Fault{Cause: store.Gone, Store: "test", Err: context.DeadlineExceeded}
-
-func (g *gone) Append(ctx context.Context, key store.Key, at store.Position, c store.Change) (store.Head, error) {
-	if g.down.Load() {
-		return store.Head{}, errDown
-	}
-	head, err := g.Store.Append(ctx, key, at, c)
-	if err == nil && g.next.Swap(false) {
-		g.down.Store(true)
-		return store.Head{}, &store.Fault{Cause: store.Gone, Store: "test", Unknown: true, Err: context.DeadlineExceeded}
-	}
-	return head, err
-}
-
-func (g *gone) Head(ctx context.Context, key store.Key) (store.Head, error) {
-	if g.down.Load() {
-		return store.Head{}, errDown
-	}
-	return g.Store.Head(ctx, key)
-}
-
-// An addition whose outcome is not known says so; with a key it can be repeated, and takes place once.
-func TestAnAdditionOfUnknownOutcome(t *testing.T) {
-	for _, key := range []string{"k", ""} {
-		kept := &gone{Store: store.NewMemory()}
-		_, s := sessionOn(t, kept)
-		add(t, s, says(content.Human, "one"))
-		kept.next.Store(true)
-		_, _, err := s.AddOnce(t.Context(), key, says(content.Human, "two"))
-		unknown := (*journal.UnknownError)(nil)
-		if !errors.As(err, &unknown) || unknown.Repeatable != (key != "") {
-			t.Errorf("key %q: %v", key, err)
-		}
-		t.Log(err)
-		kept.down.Store(false)
-		if key != "" {
-			if got := addOnce(t, s, key, "two"); got.revision != 2 {
-				t.Errorf("answered with %v", got)
-			}
-		}
-		_, err = s.Refresh(t.Context(), nil)
-		must(t, err, nil)
-		if n := len(owned(t, s).Entries); n != 2 {
-			t.Errorf("key %q: %d entries", key, n)
-		}
 	}
 }
