@@ -60,7 +60,7 @@ func TestCallsAreReadOnTheWay(t *testing.T) {
 		} {
 			h := &heard{pieces: apis.Of(a.api).Calls}
 			answer := &http.Response{Header: typed(a.stream), Body: io.NopCloser(r), ContentLength: int64(len(a.text))}
-			through := newTee(answer, a.api, h, func(provider.Usage, []byte) {})
+			through := newTee(answer, a.api, h, func([]provider.Window) {}, func(provider.Usage, []byte) {})
 			if _, err := io.CopyN(io.Discard, through, int64(len(a.text))); err != nil {
 				t.Fatal(err)
 			}

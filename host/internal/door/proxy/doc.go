@@ -19,6 +19,7 @@
 //	tee.go       reads the provider's usage, and the model's calls, from the answer as it passes
 //	limits.go    learns a model's context limit from the provider's refusals
 //	refuse.go    errors in the form of each API
+//	plan.go      what was used of the user's plan
 //	totals.go    what happened so far, as numbers
 //
 // The proxy changes nothing but what package body's edits cover. It adds no request, repeats none, and sends the

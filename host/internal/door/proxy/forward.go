@@ -62,6 +62,8 @@ type exchange struct {
 	// tokens of the host's count; 0 if the session has not prepared it.
 	of      limited
 	counted int
+	// windows are what the answer told of the client's plan.
+	windows []provider.Window
 }
 
 // pass notes why the request is forwarded as it came. why becomes a label of a counter and part of a header, so that it
@@ -187,7 +189,11 @@ func (s *Server) answered(answer *http.Response) error {
 			calls = &heard{pieces: apis.Of(x.route.api).Calls}
 			x.branch.heard.Store(calls)
 		}
-		answer.Body = newTee(answer, x.route.api, calls, func(u provider.Usage, refusal []byte) {
+		if read := apis.Of(x.route.api).Plan; read != nil {
+			x.windows = read(answer.Header.Get)
+		}
+		told := func(w []provider.Window) { x.windows = append(x.windows, w...) }
+		answer.Body = newTee(answer, x.route.api, calls, told, func(u provider.Usage, refusal []byte) {
 			s.finished(x, answer.StatusCode, u, refusal)
 		})
 	}
@@ -199,16 +205,20 @@ func (s *Server) answered(answer *http.Response) error {
 func (s *Server) finished(x *exchange, status int, u provider.Usage, refusal []byte) {
 	if x.branch == nil {
 		s.totals.answered(x, u, 0)
+		s.planned(x, u, 0)
 		return
 	}
 	charge := x.size.charge
 	// After a dry run the report is of another request than the session prepared: it would teach the wrong size.
 	if s.options.DryRun {
-		s.totals.answered(x, u, charge.ReportedWhole(u.Prompt())-charge.Saved)
+		saved := charge.ReportedWhole(u.Prompt())
+		s.totals.answered(x, u, saved-charge.Saved)
+		s.planned(x, u, saved)
 		return
 	}
 	more := charge.Reported(u.Input, u.CacheRead, u.CacheWrite) - charge.Saved
 	s.totals.answered(x, u, more)
+	s.planned(x, u, charge.Saved+more)
 	if w := s.options.Watch; w != nil && u.Prompt() > 0 {
 		w.Usage(store.Key{Owner: x.grant.Name, ID: x.session}, watch.Usage{Prompt: u.Prompt(), Cached: u.CacheRead},
 			x.size.at, more)

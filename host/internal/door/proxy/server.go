@@ -67,6 +67,7 @@ type Server struct {
 	limits    limits
 	profiles  profiles
 	totals    totals
+	plans     plans
 	logged    logged
 	reading   *semaphore.Weighted // bytes of bodies in work
 	// closing are the ends of branches that make room for others.

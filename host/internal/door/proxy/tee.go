@@ -38,13 +38,14 @@ type answerReader interface {
 }
 
 // newTee returns a tee for an answer. done is called once, from the goroutine that reads or closes the answer. calls gets
-// the answer or its events before the client does; nil if no one does.
-func newTee(answer *http.Response, api provider.API, calls *heard, done func(provider.Usage, []byte)) *tee {
+// the answer or its events before the client does; nil if no one does. plan gets what events tell of the client's plan.
+func newTee(answer *http.Response, api provider.API, calls *heard, plan func([]provider.Window),
+	done func(provider.Usage, []byte)) *tee {
 	t := &tee{ReadCloser: answer.Body, left: answer.ContentLength, done: done}
 	events := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream")
 	switch encoding := answer.Header.Get("Content-Encoding"); {
 	case encoding == "" && events:
-		t.reader = newEventReader(api, calls)
+		t.reader = newEventReader(api, calls, plan)
 	case encoding == "" || encoding == "gzip" && !events:
 		t.reader = &wholeReader{api: api, calls: calls, gzip: encoding == "gzip"}
 	default:
@@ -86,14 +87,18 @@ type eventReader struct {
 	usage provider.Usage
 }
 
-func newEventReader(api provider.API, calls *heard) *eventReader {
-	e, read := &eventReader{}, apis.Of(api).Counts
+func newEventReader(api provider.API, calls *heard, plan func([]provider.Window)) *eventReader {
+	form := apis.Of(api)
+	e, read := &eventReader{}, form.Counts
 	e.Reader = sse.Reader{Max: maxEvent, Skip: true, Data: func(data []byte) error {
 		// Most events are deltas without usage: a search for the word saves decoding them.
 		if bytes.Contains(data, []byte(`"usage`)) {
 			if u, ok := read.Usage(data); ok {
 				e.usage.Add(u)
 			}
+		}
+		if form.PlanEvent != nil && bytes.Contains(data, []byte(`.rate_limits"`)) {
+			plan(form.PlanEvent(data))
 		}
 		if calls != nil {
 			calls.take(data)

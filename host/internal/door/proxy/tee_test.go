@@ -42,7 +42,7 @@ func used(input, read, write, output int) provider.Usage {
 
 // through reads an answer through a tee.
 func through(api provider.API, header http.Header, answer io.Reader) (out []byte, got provider.Usage, err error) {
-	t := newTee(&http.Response{Header: header, Body: io.NopCloser(answer), ContentLength: -1}, api, nil, func(u provider.Usage, _ []byte) { got = u })
+	t := newTee(&http.Response{Header: header, Body: io.NopCloser(answer), ContentLength: -1}, api, nil, func([]provider.Window) {}, func(u provider.Usage, _ []byte) { got = u })
 	out, err = io.ReadAll(t)
 	return out, got, err
 }

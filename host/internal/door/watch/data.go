@@ -12,8 +12,27 @@ type List struct {
 	Sessions []Session `json:"sessions"`
 	// Month is what came of the last 30 days, today included, of all hosts of the store. It may be ten seconds behind.
 	Month Total `json:"month"`
+	// Plan is what was used of the windows of users' plans with providers, if these tell.
+	Plan []Plan `json:"plan,omitempty"`
 	// Error is why the sessions of the store are not among them; "" if they are, or there is none.
 	Error string `json:"error,omitempty"`
+}
+
+// Plan is what was used of the windows of one length of a user's plan.
+type Plan struct {
+	Owner string `json:"owner,omitempty"`
+	// API is that of the provider.
+	API string `json:"api"`
+	// Hours is the length of the windows.
+	Hours float64 `json:"hours"`
+	// Used is the share that is used of the window now, by all that use the plan, and Resets when it is 0 again; zero if
+	// that is not known.
+	Used   float64   `json:"used"`
+	Resets time.Time `json:"resets,omitzero"`
+	// Session is what was used since the host began, and Otherwise what it would have been without thresh; in a dry run,
+	// with it.
+	Session   float64 `json:"session"`
+	Otherwise float64 `json:"otherwise"`
 }
 
 // monthDays are the days of [List.Month].
@@ -28,6 +47,12 @@ type Total struct {
 	// Saved and Spent are US dollars: what turns took off the bill, and what model calls of compressions cost.
 	Saved float64 `json:"savedUSD"`
 	Spent float64 `json:"spentUSD"`
+}
+
+// Plus returns the sum of both.
+func (t Total) Plus(u Total) Total {
+	return Total{Requests: t.Requests + u.Requests, Whole: t.Whole + u.Whole, Sent: t.Sent + u.Sent,
+		Saved: t.Saved + u.Saved, Spent: t.Spent + u.Spent}
 }
 
 // Session is a session with the sums of the turns that it had since the host began. Tokens are of the host's count, but

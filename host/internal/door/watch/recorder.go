@@ -3,6 +3,7 @@ package watch
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -40,6 +41,7 @@ type Recorder struct {
 	// mu guards what follows. It is never held while a store is asked.
 	mu    sync.Mutex
 	byKey map[store.Key]*record
+	plans map[string][]Plan // by owner
 	// stored are the sessions of viewers in the store, as of a moment ago.
 	stored map[Viewer]kept
 }
@@ -70,7 +72,7 @@ func New(h *window.Host, name string, note func(owner string, used store.Used)) 
 		note = func(string, store.Used) {}
 	}
 	return &Recorder{host: h, name: name, began: time.Now(), note: note, byKey: map[store.Key]*record{},
-		stored: map[Viewer]kept{}}
+		plans: map[string][]Plan{}, stored: map[Viewer]kept{}}
 }
 
 // Turn takes in a turn whose sizes the door knows.
@@ -132,6 +134,16 @@ func (r *Recorder) Usage(key store.Key, u Usage, turn time.Time, more float64) {
 			return
 		}
 	}
+}
+
+// Planned takes in what an owner used of plans with providers, all of it.
+func (r *Recorder) Planned(owner string, all []Plan) {
+	for i := range all {
+		all[i].Owner = owner
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.plans[owner] = all
 }
 
 // of returns the record of a session. The caller holds the lock.
@@ -222,6 +234,11 @@ func (r *Recorder) list(ctx context.Context, by Viewer) List {
 	for k, rec := range r.byKey {
 		if by.All || k.Owner == by.Owner {
 			l.Sessions = append(l.Sessions, rec.Session)
+		}
+	}
+	for _, owner := range slices.Sorted(maps.Keys(r.plans)) {
+		if by.All || owner == by.Owner {
+			l.Plan = append(l.Plan, r.plans[owner]...)
 		}
 	}
 	slices.SortFunc(l.Sessions, func(a, b Session) int {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
@@ -27,7 +28,8 @@ var isCodexType = nameIn("session_meta", "response_item", "event_msg", "turn_con
 //	{"timestamp": "…", "type": "response_item", "payload": {"type": "function_call", "call_id": "c1", "name": "shell",
 //	 "arguments": "{…}"}}
 //	{"timestamp": "…", "type": "response_item", "payload": {"type": "function_call_output", "call_id": "c1", …}}
-//	{"timestamp": "…", "type": "event_msg", "payload": {"type": "token_count", "info": {"last_token_usage": {…}}}}
+//	{"timestamp": "…", "type": "event_msg", "payload": {"type": "token_count", "info": {"last_token_usage": {…}},
+//	 "rate_limits": {"primary": {"used_percent": 15.0, "window_minutes": 300, "resets_at": 1781699554}, "secondary": {…}}}}
 //	{"timestamp": "…", "type": "compacted", "payload": {"message": "", "replacement_history": […]}}
 //
 // Consecutive items of the model become one entry, and so do consecutive outputs. Parallel calls thus share an entry,
@@ -42,6 +44,7 @@ type codex struct {
 	told  int    // the last entry that has usage; -1: none
 	after bool   // the items at hand are the context after a compaction
 	total []byte // what the session had used at the last report
+	plan  provider.Plan
 }
 
 // codexFields returns the fields of an item of type t that are read. nil means that the item is carried whole.
@@ -87,6 +90,11 @@ func (c *codex) record(r record) error {
 		if payload.Text("type") == "token_count" {
 			c.b.t.window(payload.Object("info").Raw("model_context_window"))
 			c.report(payload.Object("info"))
+			if told := responses.Limits(payload.Raw("rate_limits")); told != nil {
+				at, _ := time.Parse(time.RFC3339, r.Text("timestamp"))
+				c.plan.Add(told, at)
+				c.b.t.Plan = c.plan.Parts()
+			}
 			return nil
 		}
 		c.b.tally.Routine(r.line, -1, "record of type event_msg/"+ordered.Clip([]byte(payload.Text("type")))+

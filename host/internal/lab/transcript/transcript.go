@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path"
 
+	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -35,6 +36,9 @@ type Transcript struct {
 	// Usage holds the provider's token counts of each request that the recorder reported, in the order of the entries;
 	// nil if the file has none. It continues across Boundaries.
 	Usage []Usage
+	// Plan is what was used of the windows of the user's plan while the session ran, by all that used it; nil if the file
+	// does not say.
+	Plan []provider.Part
 	// Model is the model that answered last, by the recorder's name; "" if unknown.
 	Model string
 	// ContextLimit is what the recorder took for the model's context limit, in tokens; 0 if unknown.

@@ -3,6 +3,7 @@ package anthropic
 
 import (
 	"strings"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -18,7 +19,21 @@ var Form = provider.Form{
 		{Name: "system", Speaker: content.Human, Pinned: true}},
 	Content: "content", ContentText: true, MayBeEmpty: true, Parts: parts,
 	BeginsWithUser: true, Assistant: "assistant", TextType: func(content.Speaker) string { return "text" },
-	Counts: counts, Calls: calls, TooLong: tooLong, Ask: ask, Hear: hear, Server: "https://api.anthropic.com", Path: "v1/messages",
+	Counts: counts, Calls: calls, Plan: plan, TooLong: tooLong, Ask: ask, Hear: hear, Server: "https://api.anthropic.com", Path: "v1/messages",
+}
+
+// plan reads the headers that Claude's subscriptions have: a share from 0 to 1, and seconds since 1970.
+func plan(header func(name string) string) (all []provider.Window) {
+	const named = "Anthropic-Ratelimit-Unified-"
+	for _, w := range []struct {
+		name   string
+		length time.Duration
+	}{{"5h", 5 * time.Hour}, {"7d", 7 * 24 * time.Hour}} {
+		if told, ok := provider.ReadWindow(w.length, header(named+w.name+"-Utilization"), 1, header(named+w.name+"-Reset")); ok {
+			all = append(all, told)
+		}
+	}
+	return all
 }
 
 // Version is the API's only version, which a request must name.

@@ -3,11 +3,15 @@
 package responses
 
 import (
+	"cmp"
 	"encoding/json"
+	"strconv"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/chat"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // Form describes the API.
@@ -26,7 +30,7 @@ var Form = provider.Form{
 		}
 		return "input_text"
 	},
-	Counts: counts, Calls: calls, TooLong: chat.TooLong,
+	Counts: counts, Calls: calls, Plan: plan, PlanEvent: planEvent, TooLong: chat.TooLong,
 }
 
 // parts are the kinds of parts of a message's content.
@@ -91,6 +95,41 @@ func calls(answer []byte) (all []provider.Piece) {
 	for _, c := range a.Output {
 		if c.Type == "function_call" || c.Type == "custom_tool_call" {
 			all = append(all, provider.Piece{ID: c.ID, Name: c.Name, Arguments: c.Arguments + c.Input})
+		}
+	}
+	return all
+}
+
+// plan reads the headers that subscriptions of ChatGPT have, with which Codex works: percentages, minutes, and seconds
+// since 1970.
+func plan(header func(name string) string) (all []provider.Window) {
+	for _, name := range []string{"X-Codex-Primary-", "X-Codex-Secondary-"} {
+		minutes, _ := strconv.Atoi(header(name + "Window-Minutes")) // 0 where there is no such window
+		if w, ok := provider.ReadWindow(time.Duration(minutes)*time.Minute, header(name+"Used-Percent"), 100,
+			header(name+"Reset-At")); ok {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// planEvent reads the event in which they may say the same.
+func planEvent(event []byte) []provider.Window {
+	if rawjson.FieldText(event, "type") != "codex.rate_limits" {
+		return nil
+	}
+	return Limits(rawjson.Field(event, "rate_limits"))
+}
+
+// Limits reads the windows of a plan as events have them, and as Codex records them.
+func Limits(limits []byte) (all []provider.Window) {
+	for _, name := range []string{"primary", "secondary"} {
+		w := rawjson.Field(limits, name)
+		minutes, _ := strconv.Atoi(string(rawjson.Field(w, "window_minutes")))
+		reset := cmp.Or(string(rawjson.Field(w, "reset_at")), string(rawjson.Field(w, "resets_at"))) // recorded
+		if told, ok := provider.ReadWindow(time.Duration(minutes)*time.Minute, string(rawjson.Field(w, "used_percent")), 100,
+			reset); ok {
+			all = append(all, told)
 		}
 	}
 	return all
