@@ -41,6 +41,9 @@ func (c *Config) Settings() Settings { return c.settings.clone() }
 // Files returns the absolute paths of the files that were read, weakest first.
 func (c *Config) Files() []string { return slices.Clone(c.files) }
 
+// UserFile returns where the user's file is, or would be; "" without a home directory.
+func (c *Config) UserFile() string { return c.places.userFile() }
+
 // LookupEnv looks up a variable where [Load] did. Settings name variables that hold secrets.
 func (c *Config) LookupEnv(name string) (value string, ok bool) {
 	for _, v := range slices.Backward(c.env) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,9 +76,14 @@ include the system prompt, the tool schemas and, in costs, the answers. At the p
 model, doing nothing costs what the session was billed. Without usage, thresh counts the tokens.
 
 The last lines name the variant that would have been the cheapest at the first price list, of those
-whose lines and own are at least --min-recall in nine of ten sessions, and the settings for it;
---write adds these to ./thresh.yaml. They say for how many sessions the choice that the others make
-holds. A session that no strategy fits is named, and decides nothing.
+whose lines and own are at least --min-recall in nine of ten sessions, and say in how many sessions
+the choice that the others make keeps that; where none does, what comes closest, and what that
+loses. A session that no strategy fits is named, and decides nothing. A month is thirty days at the
+rate of the sessions in the thirty days up to the newest, all agents together.
+
+They also say what has to be set, if anything. --write adds it to the user's file, which is in force
+everywhere, with --project to DIR/thresh.yaml, and to the file of --config if there is one; it says
+if something stronger overrules it here.
 
 A file that cannot be read is reported, and the others are still compared. --report writes a
 self-contained HTML page.`
@@ -111,7 +117,7 @@ func compareCommand(a *app) *cobra.Command {
 	f.StringVar(&c.report, "report", "", "write an HTML page to `FILE`, too")
 	f.IntVar(&c.parallel, "parallel", 0, "replay `N` sessions at a time; 0 means one per processor")
 	f.Float64Var(&c.minRecall, "min-recall", 60, "recommend only what keeps `PERCENT`: the lower of lines and own")
-	f.BoolVar(&c.write, "write", false, "add the recommended settings to ./thresh.yaml, or to the file of --config")
+	f.BoolVar(&c.write, "write", false, "add the advised settings to the file that the advice names")
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
 	f.BoolVar(&c.turns, "turns", false, "show what each turn of each session did, too; -o json has it as steps")
 	a.addOutput(cmd)
@@ -164,15 +170,14 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	}
 	// --min-recall is in percent.
 	report.Recommendation = report.Recommend(c.minRecall / 100)
-	if err := a.printComparison(report, c); err != nil {
-		return err
+	set, err := a.toSet(h.Config(), source, report)
+	if err == nil {
+		err = a.printComparison(report, c, set)
 	}
-	if c.write {
-		if err := a.writeRecommendation(h.Config(), report.Recommendation); err != nil {
-			return err
-		}
+	if err == nil && c.write {
+		err = a.writeAdvice(cmd, report.Recommendation, set)
 	}
-	return failed
+	return cmp.Or(err, failed)
 }
 
 // compareOptions returns what is compared, and at which prices. Strategies in lacking need a model and have none. unread
@@ -321,8 +326,8 @@ func priceLists(catalog *pricing.Catalog, set config.Model, names []string) ([]*
 
 // printComparison prints the report in the chosen format, then writes the HTML page. An incomplete comparison gets no
 // page: pages are passed on, and the reader would not see the warning on this terminal.
-func (a *app) printComparison(r *compare.Report, c comparison) error {
-	err := a.show(r, func() error { return a.printCompared(r, c) })
+func (a *app) printComparison(r *compare.Report, c comparison, set *toSet) error {
+	err := a.show(r, func() error { return a.printCompared(r, c, set) })
 	if c.report == "" {
 		return err
 	}
@@ -333,6 +338,9 @@ func (a *app) printComparison(r *compare.Report, c comparison) error {
 	// Even if the table could not be printed: the page took minutes to compute.
 	return errors.Join(err, a.writeReport(c.report, func(w io.Writer, o htmlreport.Options) error {
 		o.Every = len(c.vary) > 0
+		if set != nil {
+			o.Set, o.Lines = set.text, set.lines
+		}
 		return htmlreport.Write(w, r, o)
 	}))
 }

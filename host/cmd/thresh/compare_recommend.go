@@ -2,16 +2,18 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/thresh-dev/thresh/host/config"
@@ -19,103 +21,219 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
-func (a *app) printRecommendation(x *compare.Recommendation) {
-	fmt.Fprintf(a.out, "\n%s\n", recommendationText(x))
-	for _, line := range recommendedLines(x) {
-		fmt.Fprintln(a.out, "  "+line)
+// printAdvice prints what the comparison comes to, and what is to be set.
+func (a *app) printAdvice(r *compare.Report, set *toSet) {
+	headline, lines := r.Advice(func(name string) string { return name })
+	if headline == "" {
+		return
+	}
+	if set != nil {
+		lines = append(lines, compare.Line{About: "set", Text: set.text})
+	}
+	fmt.Fprintln(a.out)
+	a.paragraph(headline, 0)
+	const column = 10
+	for _, l := range lines {
+		a.paragraph(fmt.Sprintf("  %-*s%s", column-2, l.About, l.Text), column)
+	}
+	if set != nil {
+		for _, line := range set.lines {
+			fmt.Fprintf(a.out, "%*s%s\n", column, "", line)
+		}
 	}
 }
 
-// recommendationText returns the sentence. Money and the worst session are left out if they are zero or unknown.
-// x.Variant is "" if nothing that was compared is better than doing nothing.
-func recommendationText(x *compare.Recommendation) string {
-	headline := x.Headline(func(name string) string { return name }, compare.Kept.Text)
-	left := ""
-	if s := x.Left(); s != "" {
-		left = " " + s + "."
-	}
-	if x.Variant == "" {
-		return headline + "." + left
-	}
-	money, worst, dearest, needed := "", "", "", ""
-	// Below a cent a month the figure would read "0.00".
-	if math.Abs(x.PerMonth) >= 0.01 {
-		money = fmt.Sprintf(", about %.2f USD a month at this rate", math.Abs(x.PerMonth))
-	}
-	// A session is cheap: two significant digits tell more than two decimals.
-	if math.Abs(x.PerSession) >= 0.0001 {
-		money = fmt.Sprintf(" (%.2g USD a session%s)", math.Abs(x.PerSession), money)
-	}
-	if x.Worst.Differs(min(x.Lines, x.Own)) {
-		worst = fmt.Sprintf(" (%s in the worst session)", compare.Kept.Text(x.Worst.Worst))
-	}
-	if x.Dearest.Differs(x.Relative) {
-		dearest = fmt.Sprintf(", %s in the worst session", compare.Change.Text(x.Dearest.Worst))
-	}
-	if x.Needed {
-		needed = " Without a strategy, requests do not fit into the model."
-	}
-	return fmt.Sprintf("%s: %s against doing nothing%s%s. It keeps %s and %s%s.%s%s To use it, set in thresh.yaml:",
-		headline, compare.Change.Text(x.Relative), dearest, money, compare.Kept.Text(x.Lines), compare.Kept.Text(x.Own), worst, left, needed)
+// toSet is what has to be set for a variant, and where.
+type toSet struct {
+	// text says it, and lines are the settings that are missing in file.
+	text  string
+	lines []string
+	file  string // absolute
+	keys  map[string]string
 }
 
-func recommendedLines(x *compare.Recommendation) []string {
-	var lines []string
-	for _, key := range slices.Sorted(maps.Keys(x.Settings)) {
-		lines = append(lines, key+": "+x.Settings[key])
+// toSet returns what to set for the variant that is advised, or that comes closest; nil for none. The file is where it
+// is in force: of a project if sessions of one were chosen, else the user's, which holds everywhere.
+func (a *app) toSet(c *config.Config, source *sources, r *compare.Report) (*toSet, error) {
+	x := r.Recommendation
+	if x == nil || x.Variant == "" && x.Closest == nil {
+		return nil, nil
 	}
-	return lines
-}
-
-// writeRecommendation adds the settings at the end of ./thresh.yaml, or of the file of --config. It appends the text,
-// which preserves comments, order and indentation of a person's file. A key that the file sets to another value is an
-// error, which names the value to set.
-func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) error {
-	if x == nil || x.Variant == "" {
-		fmt.Fprintln(a.err, "thresh: nothing to write")
-		return nil
+	settings := maps.Clone(x.Settings)
+	if x.Closest != nil {
+		settings = maps.Clone(x.Closest.Settings)
 	}
-	file := cmp.Or(a.configFile, "thresh.yaml")
-	before, err := os.ReadFile(a.path(file))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("--write: %w", err)
+	// What flags say was part of what was measured.
+	all, err := c.Explain()
+	if err != nil {
+		return nil, err
 	}
-	var added []string
-	for _, key := range slices.Sorted(maps.Keys(x.Settings)) {
-		// The first element is the value in force, with the layer that it comes from.
+	for _, e := range all {
+		if _, has := settings[e.Key]; has || e.Origin.Layer != config.LayerFlag || !ofStrategies(e.Key) {
+			continue
+		}
+		value, err := json.Marshal(e.Value) // as YAML has it, too
+		if err != nil {
+			return nil, err
+		}
+		settings[e.Key] = strings.Trim(string(value), `"`)
+	}
+	s := &toSet{keys: map[string]string{}}
+	project := source.project != "" && a.configFile == ""
+	prices, err := c.Explain("model.priceList")
+	if err != nil {
+		return nil, err
+	}
+	priced := pricedByModel(r) || fmt.Sprint(prices[0].Value) == settings[prices[0].Key]
+	places, defaults := []string{}, true
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		e, err := c.Explain(key)
 		if err != nil {
-			return fmt.Errorf("--write: %w", err)
+			return nil, err
 		}
-		switch layer := e[0].Origin.Layer; {
-		case fmt.Sprint(e[0].Value) == x.Settings[key] && layer != config.LayerDefault:
-			continue // it is set so already
-		// Appending the key would make the file hold it twice, which the loader refuses.
-		case layer == config.LayerProjectFile || a.configFile != "" && layer != config.LayerDefault:
-			return fmt.Errorf("--write: %s is set in %s; change it there to %q", key, e[0].Origin, x.Settings[key])
+		is, at := e[0], e[0].Origin
+		project = project && !slices.Contains(is.NotBy, config.LayerProjectFile)
+		// With prices, it is the default.
+		implied := key == keyCadence && settings[key] == "priced" && is.Value == "" && priced
+		if at.Layer != config.LayerFlag && (implied || fmt.Sprint(is.Value) == settings[key]) {
+			if defaults = defaults && at.Layer == config.LayerDefault; at.Layer != config.LayerDefault {
+				places = append(places, fmt.Sprintf("%s by %s", key, at))
+			}
+			continue
 		}
-		added = append(added, key+": "+x.Settings[key])
+		s.keys[key] = settings[key]
+		s.lines = append(s.lines, key+": "+settings[key])
+	}
+	switch user := c.UserFile(); {
+	case a.configFile != "":
+		s.file = a.path(a.configFile)
+	case project:
+		s.file = filepath.Join(a.path(source.project), "thresh.yaml")
+	case user != "":
+		s.file = user
+	default:
+		s.file = a.path("thresh.yaml")
+	}
+	switch {
+	case len(s.lines) > 0:
+		how := " (--write adds it)"
+		if x.Closest != nil {
+			how = "" // it is no advice
+		}
+		s.text = fmt.Sprintf("in %s%s:", displayPath(a.short(s.file)), how)
+	case defaults:
+		s.text = "nothing: these are the defaults"
+	default:
+		s.text = "nothing: it is set already, " + strings.Join(places, ", ")
+	}
+	return s, nil
+}
+
+// ofStrategies reports whether a setting decides what strategies do.
+func ofStrategies(key string) bool {
+	return strings.HasPrefix(key, "compression.") || strings.HasPrefix(key, "strategies.")
+}
+
+// pricedByModel reports whether the model of each session has a price list, so that an agent's session decides by
+// prices unless something else is set.
+func pricedByModel(r *compare.Report) bool {
+	return r.ByModel && !slices.ContainsFunc(r.Sessions, func(s compare.SessionReport) bool { return s.Prices == "" })
+}
+
+// short is a path with ~ for the home directory.
+func (a *app) short(path string) string {
+	if in, ok := strings.CutPrefix(path, a.home()+string(filepath.Separator)); ok && a.home() != "" {
+		return filepath.Join("~", in)
+	}
+	return path
+}
+
+// writeAdvice adds the settings at the end of the file. It appends the text, which preserves comments, order and
+// indentation of a person's file. A key that the file sets to another value is an error, which names the value to set.
+func (a *app) writeAdvice(cmd *cobra.Command, x *compare.Recommendation, set *toSet) error {
+	switch {
+	case x == nil || x.Variant == "":
+		fmt.Fprintln(a.err, "thresh: nothing is written: there is no advice to follow")
+		return nil
+	case len(set.lines) == 0:
+		fmt.Fprintln(a.err, "thresh: nothing is written: "+strings.TrimPrefix(set.text, "nothing: "))
+		return nil
+	}
+	before, err := os.ReadFile(set.file)
+	lines := set.lines
+	if err == nil {
+		lines, err = a.missing(set)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = os.MkdirAll(filepath.Dir(set.file), 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("--write: %w", err)
 	}
 	text := string(before)
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	text += strings.Join(added, "\n") + "\n"
+	for _, line := range lines {
+		text += line + "\n"
+	}
 	// Lines cannot be appended to every YAML file: after one in braces, or one that ends within a block of text, they
 	// would mean something else. Decoding the result finds out, and that it is one document.
 	whole, values := yaml.NewDecoder(strings.NewReader(text)), map[string]any{}
 	if whole.Decode(&values) != nil || !errors.Is(whole.Decode(&values), io.EOF) {
 		return fmt.Errorf("--write: the lines cannot be added at the end of %s; add them yourself: %s",
-			displayPath(file), strings.Join(added, ", "))
+			displayPath(a.short(set.file)), strings.Join(lines, ", "))
 	}
 	// A crash leaves the file as it was.
-	err = atomicfile.Write(a.path(file), 0o644, func(w io.Writer) error {
+	err = atomicfile.Write(set.file, 0o644, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("--write: %w", err)
 	}
-	fmt.Fprintf(a.err, "thresh: wrote %d settings to %s\n", len(added), displayPath(file))
+	fmt.Fprintf(a.err, "thresh: wrote %s to %s\n", plural(len(lines), "setting"), displayPath(a.short(set.file)))
+	return a.inForce(cmd, set)
+}
+
+// missing returns the lines that the file itself lacks. It fails if the file sets one of the keys to something else: with
+// the line it would hold the key twice.
+func (a *app) missing(set *toSet) (lines []string, err error) {
+	c, err := config.Load(config.Options{ConfigFile: set.file, WorkDir: a.dir, Env: []string{"HOME=" + a.home()}})
+	if err != nil {
+		return nil, err
+	}
+	for i, key := range slices.Sorted(maps.Keys(set.keys)) {
+		e, err := c.Explain(key)
+		if err != nil {
+			return nil, err
+		}
+		switch at := e[0].Origin; {
+		case at.Layer != config.LayerConfigFile:
+			lines = append(lines, set.lines[i])
+		case fmt.Sprint(e[0].Value) != set.keys[key]:
+			return nil, fmt.Errorf("%s is set in %s:%d; change it there to %q", key, displayPath(a.short(at.File)), at.Line,
+				set.keys[key])
+		}
+	}
+	return lines, nil
+}
+
+// inForce says what of it something stronger than the file overrules here. The error is about settings that cannot be
+// read any more.
+func (a *app) inForce(cmd *cobra.Command, set *toSet) error {
+	c, err := a.loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(set.keys)) {
+		e, err := c.Explain(key)
+		if err != nil {
+			return err
+		}
+		if fmt.Sprint(e[0].Value) != set.keys[key] {
+			fmt.Fprintf(a.err, "thresh: not in force here: %s is %v by %s\n", key,
+				cmp.Or(fmt.Sprint(e[0].Value), `""`), e[0].Origin)
+		}
+	}
 	return nil
 }

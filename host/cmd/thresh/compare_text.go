@@ -60,27 +60,27 @@ func measureHelp() string {
 
 // printCompared prints the comparison for people: with sessions a table for each, then the totals, then errors and
 // warnings, where they are still visible after a long output has scrolled by.
-func (a *app) printCompared(r *compare.Report, c comparison) error {
+func (a *app) printCompared(r *compare.Report, c comparison, set *toSet) error {
 	every := r.Every(len(c.vary) > 0)
 	if c.sessions || c.turns {
 		// By index, as the results are large structs.
 		for i := range r.Sessions {
 			s := &r.Sessions[i]
-			fmt.Fprintf(a.out, "%s (%d entries, %s tokens%s)\n", s.Name, s.Entries, table.Int(s.Tokens),
-				compactions(len(s.Boundaries)))
+			a.paragraph(fmt.Sprintf("%s (%d entries, %s tokens%s)", s.Name, s.Entries, table.Int(s.Tokens),
+				compactions(len(s.Boundaries))), 2)
 			for _, row := range r.Rows(&s.Results, every) {
 				if err := a.printTurns(row.Label, row.Steps); err != nil {
 					return err
 				}
 			}
-			if _, _, err := a.printResults(r, &s.Results, every, 1); err != nil {
+			if _, err := a.printResults(r, &s.Results, every, 1); err != nil {
 				return err
 			}
 			fmt.Fprintln(a.out)
 		}
 		fmt.Fprintln(a.out, "all sessions")
 	}
-	columns, rows, err := a.printResults(r, &r.Totals, every, len(r.Sessions))
+	columns, err := a.printResults(r, &r.Totals, every, len(r.Sessions))
 	if err != nil {
 		return err
 	}
@@ -95,22 +95,14 @@ func (a *app) printCompared(r *compare.Report, c comparison) error {
 			notes = append(notes, r.Variants[i].Name+": "+v.Error)
 		}
 	}
-	most := r.KeepsMost()
-	for _, row := range rows {
-		if row.Variant == most {
-			notes = append(notes, "keeps most of "+compare.WhatIsKept+": "+row.Label)
-		}
-	}
 	notes = append(notes, r.Warnings()...)
 	if len(notes) > 0 {
 		fmt.Fprintln(a.out)
 	}
 	for _, n := range notes {
-		fmt.Fprintln(a.out, n)
+		a.paragraph(n, 2)
 	}
-	if r.Recommendation != nil {
-		a.printRecommendation(r.Recommendation)
-	}
+	a.printAdvice(r, set)
 	return nil
 }
 
@@ -128,11 +120,9 @@ func compactions(n int) string {
 
 // printResults prints a table: doing nothing first, then the variants. sessions is how many it sums up: a variant that
 // did not run through all of them is marked, because its sums are not comparable. It returns the names of the columns
-// and the rows that it shows.
-func (a *app) printResults(
-	r *compare.Report, res *compare.Results, every bool, sessions int,
-) (columns []string, rows []compare.Row, err error) {
-	rows = r.Rows(res, every)
+// that it shows.
+func (a *app) printResults(r *compare.Report, res *compare.Results, every bool, sessions int) (columns []string, err error) {
+	rows := r.Rows(res, every)
 	measured := r.Columns(rows)
 	fill := func() *table.Table {
 		t := table.New(compareColumns(measured)...)
@@ -164,7 +154,7 @@ func (a *app) printResults(
 		rows = slices.DeleteFunc(rows, func(row compare.Row) bool { return row.PriceList != "" && !fits(row.PriceList) })
 		t = fill()
 	}
-	return table.Names(t.Shown(a.tableOptions())), rows, a.printTable(t)
+	return table.Names(t.Shown(a.tableOptions())), a.printTable(t)
 }
 
 // explainColumns says in a line each what the shown columns mean that their heads do not tell.
@@ -181,7 +171,7 @@ func (a *app) explainColumns(shown []string) {
 		fmt.Fprintln(a.out)
 	}
 	for _, l := range lines {
-		fmt.Fprintf(a.out, "%-*s  %s\n", width, l[0], l[1])
+		a.paragraph(fmt.Sprintf("%-*s  %s", width, l[0], l[1]), width+2)
 	}
 }
 

@@ -38,8 +38,9 @@ func (a *app) printExplanation(x explained) error {
 		compacted = fmt.Sprintf(", %s were compacted by the agent itself", table.Int(rules[i].Saved))
 		rules = slices.Delete(slices.Clone(rules), i, i+1)
 	}
-	fmt.Fprintf(a.out, "%s (%s, %s): %d turns, %s of %s tokens are left%s\n\n", of, how, dash(x.Strategy),
-		x.Turns, table.Int(x.Now), table.Int(x.Tokens), compacted)
+	a.paragraph(fmt.Sprintf("%s (%s, %s): %d turns, %s of %s tokens are left%s", of, how, dash(x.Strategy), x.Turns,
+		table.Int(x.Now), table.Int(x.Tokens), compacted), 2)
+	fmt.Fprintln(a.out)
 	entries := table.New(explainColumns...)
 	// Sorted here: the report has them in the order of making. Stable: several behind one entry keep their order.
 	made := slices.Clone(x.Made)

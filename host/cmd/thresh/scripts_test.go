@@ -32,6 +32,7 @@ var update = flag.Bool("update", false, "write what commands print into the scri
 //	asked N [PATTERN]                        is how often it was asked since, and what is in the last request
 //	fails STATUS PATTERN ARGUMENT…           runs a command that prints nothing but this on stderr, in few lines
 //	tables N HEAD                            sees to it that tables on stdout with that heading have at most N columns
+//	lines N                                  sees to it that all lines on stdout have at most N columns
 //	status N                                 is the exit status of the last command
 //	plugin NAME…                             puts plugins into the plugin directory
 //	append FILE                              makes a program another one that does the same
@@ -93,6 +94,13 @@ func TestScripts(t *testing.T) {
 					ts.Fatalf("no such table")
 				}
 			},
+			"lines": func(ts *testscript.TestScript, _ bool, args []string) {
+				most, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				if line := wider(ts.ReadFile("stdout"), most); line != "" {
+					ts.Fatalf("%d columns: %s", utf8.RuneCountInString(line), line)
+				}
+			},
 			"model": modelInScript,
 			"asked": askedInScript,
 			"mode": func(ts *testscript.TestScript, _ bool, args []string) {
@@ -107,6 +115,16 @@ func TestScripts(t *testing.T) {
 			},
 		},
 	})
+}
+
+// wider returns the first line of a text that has more columns; "" if none has.
+func wider(text string, most int) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > most {
+			return line
+		}
+	}
+	return ""
 }
 
 func scriptPlace(ts *testscript.TestScript) *place { return ts.Value(placeKey{}).(*place) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,3 +41,8 @@ func (a *app) printSmallTable(t *table.Table) error {
 }
 
 func (a *app) width() int { return table.Width(a.out, a.getenv("COLUMNS")) }
+
+// paragraph prints a text for people in lines that fit, those after the first further in.
+func (a *app) paragraph(text string, hang int) {
+	fmt.Fprintln(a.out, table.Wrap(text, a.width(), hang))
+}

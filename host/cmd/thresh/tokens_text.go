@@ -24,10 +24,8 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	if r.System > 0 {
 		system = fmt.Sprintf(", %s in the system prompt", table.Int(r.System))
 	}
-	fmt.Fprintf(
-		a.out, "%s: %s tokens in %s entries%s (%s%s)\n", displayName(name), table.Int(r.Total),
-		table.Int(len(r.Entries)), system, r.Encoding, exact,
-	)
+	a.paragraph(fmt.Sprintf("%s: %s tokens in %s entries%s (%s%s)", displayName(name), table.Int(r.Total),
+		table.Int(len(r.Entries)), system, r.Encoding, exact), 2)
 	if err := a.printShares("TOOL", false, r.Tools, r.Total); err != nil {
 		return err
 	}

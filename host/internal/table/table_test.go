@@ -110,6 +110,24 @@ func TestATableFitsWhateverItHolds(t *testing.T) {
 	})
 }
 
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		text        string
+		width, hang int
+		want        string
+	}{
+		{"all of it fits", 80, 2, "all of it fits"},
+		{"one two three four", 9, 2, "one two\n  three\n  four"},
+		{"keeps  94 % of it", 12, 7, "keeps  94 %\n       of it"},
+		{"a veryverylongword b", 8, 1, "a\n veryverylongword\n b"},
+		{"größe größe", 11, 0, "größe größe"},
+	} {
+		if got := table.Wrap(c.text, c.width, c.hang); got != c.want {
+			t.Errorf("%q in %d: %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	for want, got := range map[string]string{
 		"0": table.Int(0), "999": table.Int(999), "-1,000": table.Int(-1000), "12,345,678": table.Int(12345678),

@@ -2,13 +2,9 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 )
 
 // Recommendation says which variant would have been the cheapest of those that keep enough, by one price list.
@@ -16,7 +12,7 @@ type Recommendation struct {
 	PriceList string `json:"priceList"`
 	// MinRecall is what [Result.Kept] had to be.
 	MinRecall float64 `json:"minRecall"`
-	// Variant is one of [Report.Variants]; "" if doing nothing is best.
+	// Variant is one of [Report.Variants]; "" if doing nothing is best, or nothing keeps enough.
 	Variant string `json:"variant"`
 	// Settings are what to set to get it, by key; nil for doing nothing.
 	Settings map[string]string `json:"settings,omitempty"`
@@ -24,10 +20,10 @@ type Recommendation struct {
 	// highest.
 	Relative float64 `json:"relative"`
 	Dearest  Spread  `json:"dearest"`
-	// PerSession is what would have been saved in USD in a session on average, PerMonth in thirty days at the rates at
-	// which the sessions of each agent were recorded; 0 if that is not known.
+	// PerSession is what would have been saved in USD in a session on average. Month is what it comes to in thirty days;
+	// nil if that is not known.
 	PerSession float64 `json:"perSessionUsd"`
-	PerMonth   float64 `json:"perMonthUsd,omitempty"`
+	Month      *Month  `json:"month,omitempty"`
 	// Recall, Lines and Own are over all sessions; Worst is the lower of Lines and Own in the session with the lowest.
 	Recall float64 `json:"recall"`
 	Lines  float64 `json:"lines"`
@@ -40,56 +36,53 @@ type Recommendation struct {
 	Unfit []string `json:"unfit,omitempty"`
 	// Needed says that doing nothing is no choice: requests would not have fitted into the model.
 	Needed bool `json:"needed,omitempty"`
+	// Closest is what to take if nothing keeps enough; nil with a variant, and if nothing is better than doing nothing.
+	Closest *Closest `json:"closest,omitempty"`
 }
 
-// Headline says what the comparison comes to, without a full stop. name and recall write the names of variants and
-// price lists, and shares, as the reader's medium has them.
-func (x *Recommendation) Headline(name func(string) string, recall func(float64) string) string {
-	floor := recall(x.MinRecall) + " of " + WhatIsKept
-	prices := name(x.PriceList) + "'s prices"
-	if x.PriceList == OwnModel {
-		prices = "the prices of each session's own model"
-	}
+// Taken is the variant that the figures are about: the one that is advised, else the closest; "" for none.
+func (x *Recommendation) Taken() string {
 	switch {
-	case x.Variant == "" && x.Needed: // the recorded requests are larger than the context limit
-		return "Requests do not fit into the model without a strategy, and none that was compared fits them and keeps " +
-			"at least " + floor
-	case x.Variant == "":
-		return "Doing nothing is best at " + prices + ": no strategy that was compared is cheaper and keeps at least " + floor
-	default:
-		variant := name(strings.TrimSuffix(x.Variant, " ("+x.PriceList+")"))
-		return "Of those that keep at least " + floor + ", " + variant + " is the cheapest at " + prices
+	case x == nil:
+		return ""
+	case x.Closest != nil:
+		return x.Closest.Variant
 	}
+	return x.Variant
 }
 
-// WhatIsKept says of what [Result.Kept] is a share.
-const WhatIsKept = "the lines that later turns used and of the agent's own words and edits"
-
-// Left says how often the choice held in a session that was left out of it, and which sessions it is not about;
-// without a full stop, "" if there is nothing to say.
-func (x *Recommendation) Left() string {
-	var parts []string
-	if x.Of > 1 && x.Variant != "" {
-		parts = append(parts, fmt.Sprintf("Chosen from any %d of the %d sessions, it was right for the one left out %s",
-			x.Of-1, x.Of, times(x.Held, x.Of)))
-	}
-	const named = 3
-	if more := len(x.Unfit) - named; more > 0 {
-		parts = append(parts, fmt.Sprintf("No strategy fits %s and %d more", strings.Join(x.Unfit[:named], ", "), more))
-	} else if len(x.Unfit) > 0 {
-		parts = append(parts, "No strategy fits "+strings.Join(x.Unfit, ", "))
-	}
-	return strings.Join(parts, ". ")
+// Closest is the variant that keeps enough in the most sessions, of those that are cheaper than doing nothing or, where
+// that does not fit, of all.
+type Closest struct {
+	Variant  string            `json:"variant"`
+	Settings map[string]string `json:"settings"`
+	Relative float64           `json:"relative"`
+	// Held is in how many of Of sessions it keeps enough; Short are the others, the worst first.
+	Held  int     `json:"held"`
+	Of    int     `json:"of"`
+	Short []Short `json:"short"`
 }
 
-func times(n, of int) string {
-	if n == of {
-		return "every time"
-	}
-	return fmt.Sprintf("%d times", n)
+// Short is a session that keeps too little.
+type Short struct {
+	Session string `json:"session"`
+	// Kept is [Result.Kept]; OverLimit how many requests do not fit.
+	Kept      float64 `json:"kept"`
+	OverLimit int     `json:"overLimit,omitempty"`
 }
 
-// month is what [Recommendation.PerMonth] is for, and minSpan the time that sessions must cover to tell a rate.
+// Month is what a variant would have saved in thirty days at the rate of a period: that of the sessions in the thirty
+// days up to the newest request, all agents together.
+type Month struct {
+	USD float64 `json:"usd"`
+	// Saved is what the Sessions from From to To would have saved.
+	Saved    float64   `json:"savedUsd"`
+	Sessions int       `json:"sessions"`
+	From     time.Time `json:"from"`
+	To       time.Time `json:"to"`
+}
+
+// month is what [Month] is for, and minSpan the time that sessions must cover to tell a rate.
 const month, minSpan = 30 * 24 * time.Hour, 24 * time.Hour
 
 // minGain is the relative saving below which doing nothing is better: less to set up, and nothing lost.
@@ -129,10 +122,32 @@ func (r *Report) Recommend(minRecall float64) *Recommendation {
 		if enough(held, len(v.sessions), minHeld) {
 			out.take(r, best)
 			out.Held, out.Of = held, len(v.sessions)
-			break
+			return out
 		}
 	}
+	if i := v.closest(); i >= 0 {
+		out.Closest = r.closest(v, i)
+	}
 	return out
+}
+
+// closest says where variant i keeps too little.
+func (r *Report) closest(v *vote, i int) *Closest {
+	cost, _ := r.Totals.Variants[i].Cost(v.list)
+	c := &Closest{Variant: r.Variants[i].Name, Settings: r.settings(i, v.list), Relative: cost.Relative,
+		Of: len(v.sessions), Short: []Short{}}
+	for _, s := range v.sessions {
+		if v.holds(i, s) {
+			c.Held++
+			continue
+		}
+		one := &r.Sessions[s].Variants[i]
+		c.Short = append(c.Short, Short{r.Sessions[s].Name, one.Kept, one.OverLimit})
+	}
+	slices.SortStableFunc(c.Short, func(a, b Short) int {
+		return cmp.Or(cmp.Compare(b.OverLimit, a.OverLimit), cmp.Compare(a.Kept, b.Kept))
+	})
+	return c
 }
 
 // better reports whether to recommend variant i rather than variant k. In short sessions many cost the same to the
@@ -159,7 +174,7 @@ func (x *Recommendation) take(r *Report, i int) {
 		x.Dearest = *cost.PerSession
 	}
 	saved := cost.Nothing - cost.USD
-	x.PerSession, x.PerMonth = saved/float64(max(v.Sessions, 1)), r.perMonth(i, x.PriceList)
+	x.PerSession, x.Month = saved/float64(max(v.Sessions, 1)), r.month(i, x.PriceList)
 }
 
 // minSaved is the share of tokens that a variant must save to be worth a word.
@@ -232,24 +247,29 @@ func spanOf(sessions []SessionReport) time.Duration {
 	return last.Sub(first)
 }
 
-// perMonth returns what variant i would have saved in thirty days, in USD. Each agent has a rate of its own, and the
-// rates add up: sessions of an agent that is used daily would otherwise be spread over the months of one that is not.
-// An agent counts if its sessions have times and cover a day.
-func (r *Report) perMonth(i int, list string) (usd float64) {
-	of := map[transcript.Format][]SessionReport{}
+// month returns what variant i would have saved in thirty days; nil if the sessions have no times or cover less than a
+// day. An older session says nothing about a month.
+func (r *Report) month(i int, list string) *Month {
+	m := &Month{}
 	for _, s := range r.Sessions {
-		of[s.Format] = append(of[s.Format], s)
+		if s.Last.After(m.To) {
+			m.To = s.Last
+		}
 	}
-	for _, agent := range slices.Sorted(maps.Keys(of)) { // sums of floats depend on their order
-		sessions := of[agent]
-		span := spanOf(sessions)
-		if span < minSpan {
+	for _, s := range r.Sessions {
+		if s.First.IsZero() || m.To.Sub(s.First) > month {
 			continue
 		}
-		for _, s := range sessions {
-			cost, _ := s.Variants[i].Cost(list)
-			usd += (cost.Nothing - cost.USD) * float64(month) / float64(span)
+		if m.From.IsZero() || s.First.Before(m.From) {
+			m.From = s.First
 		}
+		cost, _ := s.Variants[i].Cost(list)
+		m.Sessions, m.Saved = m.Sessions+1, m.Saved+cost.Nothing-cost.USD
 	}
-	return usd
+	span := m.To.Sub(m.From)
+	if m.Sessions == 0 || span < minSpan {
+		return nil
+	}
+	m.USD = m.Saved * float64(month) / float64(span)
+	return m
 }

@@ -2,11 +2,13 @@ package compare
 
 import (
 	"fmt"
-	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
@@ -76,7 +78,7 @@ func TestTheRecommendationIsTheCheapestThatKeepsEnough(t *testing.T) {
 			}
 			if got.Variant == "b" && tt.nothingOver == 0 && got.Relative == -0.2 {
 				want := map[string]string{"compression.strategy": "sb", "model.priceList": "l"}
-				if diff := cmp.Diff(want, got.Settings); diff != "" || got.PerSession != 2 || got.PerMonth != 60 {
+				if diff := cmp.Diff(want, got.Settings); diff != "" || got.PerSession != 2 || got.Month == nil || got.Month.USD != 60 {
 					t.Errorf("got %+v\n%s", got, diff)
 				}
 			}
@@ -124,9 +126,6 @@ func TestASessionThatNoStrategyFitsSilencesNoAdvice(t *testing.T) {
 	if diff := cmp.Diff([]string{"s1"}, got.Unfit); diff != "" || got.Variant != "b" || got.Of != 2 {
 		t.Errorf("got %+v\n%s", got, diff)
 	}
-	if want := "Chosen from any 1 of the 2 sessions, it was right for the one left out every time. No strategy fits s1"; got.Left() != want {
-		t.Errorf("got %q, want %q", got.Left(), want)
-	}
 }
 
 func TestAPriceListThatIsFoundByTheModelsNameIsNotSet(t *testing.T) {
@@ -137,24 +136,67 @@ func TestAPriceListThatIsFoundByTheModelsNameIsNotSet(t *testing.T) {
 	}
 }
 
-// What two agents save in a month is the sum of what each does, whichever sessions are compared with which.
-func TestAMonthAddsUpOverAgents(t *testing.T) {
-	of := func(format transcript.Format, days int, sessions int) (out []SessionReport) {
-		day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		for range sessions {
-			out = append(out, SessionReport{Format: format, First: day, Last: day.AddDate(0, 0, days),
-				Results: Results{Variants: []Result{made("a", -0.1, 1, 0)}}})
+// Where nothing keeps enough, the advice says what comes closest, and what is lost in which sessions.
+func TestWhatComesClosestIsSaid(t *testing.T) {
+	r := reported(3,
+		[]Result{made("bold", -0.5, 0.3, 0), made("careful", -0.2, 0.8, 0)},
+		[]Result{made("bold", -0.5, 0.2, 0), made("careful", -0.2, 0.41, 0)},
+		[]Result{made("bold", -0.5, 0.9, 0), made("careful", -0.2, 0.9, 2)},
+		[]Result{made("bold", -0.5, 0.1, 0), made("careful", -0.2, 0.7, 0)})
+	r.Totals.Nothing.Turns = 1320
+	r.Recommendation = r.Recommend(0.6)
+	want := &Closest{Variant: "careful", Relative: -0.2, Held: 2, Of: 4,
+		Settings: map[string]string{"compression.strategy": "scareful", "model.priceList": "l"},
+		Short:    []Short{{"s2", 0.9, 2}, {"s1", 0.41, 0}}}
+	if diff := cmp.Diff(want, r.Recommendation.Closest, cmpopts.EquateApprox(0, 1e-9)); diff != "" || r.Recommendation.Variant != "" {
+		t.Error(diff)
+	}
+	headline, lines := r.Advice(func(name string) string { return name })
+	if want := "No strategy keeps enough; careful comes closest"; headline != want {
+		t.Errorf("%q, want %q", headline, want)
+	}
+	var said []string
+	for _, l := range lines {
+		said = append(said, l.About+": "+l.Text)
+	}
+	for _, want := range []string{"needed: 3 of 1,320 requests do not fit into the model without a strategy",
+		"costs: 20 % less than doing nothing, at l's prices",
+		"enough: is at least 60.0 % of both in nine of ten sessions; 2 of 4 keep that",
+		"loses: s2: 2 requests do not fit, s1 keeps 41.0 %"} {
+		if !slices.Contains(said, want) {
+			t.Errorf("no %q in\n%s", want, strings.Join(said, "\n"))
 		}
-		return out
 	}
-	month := func(s ...SessionReport) float64 { return (&Report{Sessions: s}).perMonth(0, "l") }
-	daily, rare := of("daily", 3, 4), of("rare", 60, 2)
-	if got := month(daily...); math.Abs(got-40) > 1e-9 { // 4 USD in 3 days
-		t.Errorf("%v a month", got)
+	// What costs more than doing nothing, where that fits, is no alternative.
+	if x := reported(0, []Result{made("dear", 0.1, 0.3, 0)}).Recommend(0.6); x.Closest != nil {
+		t.Errorf("%+v", x.Closest)
 	}
-	both := month(append(daily, rare...)...)
-	if math.Abs(both-month(daily...)-month(rare...)) > 1e-9 || both == 0 {
-		t.Errorf("%v together, %v and %v alone", both, month(daily...), month(rare...))
+}
+
+// A month has the sessions of the thirty days up to the newest, all agents together: what was recorded before says
+// nothing about it, and two agents that were used one after the other are not added up.
+func TestAMonthIsTheRateOfItsPeriod(t *testing.T) {
+	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	at := func(format transcript.Format, from, to int) SessionReport {
+		return SessionReport{Format: format, First: day.AddDate(0, 0, from), Last: day.AddDate(0, 0, to),
+			Results: Results{Variants: []Result{made("a", -0.1, 1, 0)}}}
+	}
+	untimed := SessionReport{Results: Results{Variants: []Result{made("a", -0.1, 1, 0)}}}
+	for name, tt := range map[string]struct {
+		sessions []SessionReport
+		want     *Month
+	}{
+		"ten days of two agents": {[]SessionReport{at("x", 0, 5), at("y", 5, 10), untimed},
+			&Month{USD: 6, Saved: 2, Sessions: 2, From: day, To: day.AddDate(0, 0, 10)}},
+		"an old one": {[]SessionReport{at("x", -100, -90), at("x", 0, 10)},
+			&Month{USD: 3, Saved: 1, Sessions: 1, From: day, To: day.AddDate(0, 0, 10)}},
+		"less than a day": {[]SessionReport{at("x", 0, 0), at("x", 0, 0)}, nil},
+		"no times":        {[]SessionReport{untimed}, nil},
+	} {
+		got := (&Report{Sessions: tt.sessions}).month(0, "l")
+		if diff := cmp.Diff(tt.want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }
 

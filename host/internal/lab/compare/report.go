@@ -6,6 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
@@ -62,6 +63,8 @@ type SessionReport struct {
 	// Billed is how many requests the recording has usage of: the provider's own counts are then the base of all
 	// figures, and other requests count nothing. If it is 0, the figures are the host's counts.
 	Billed int `json:"billedRequests"`
+	// Plan is what was used of the windows of the user's plan meanwhile, by all that used it; none if that is not known.
+	Plan []provider.Part `json:"plan,omitempty"`
 	Results
 }
 

@@ -69,13 +69,11 @@ func (r *Report) chosen() map[string]int {
 
 // represents reports whether variant i represents its strategy better than variant k.
 func (r *Report) represents(i, k int) bool {
-	if x := r.Recommendation; x != nil {
-		switch x.Variant {
-		case r.Variants[i].Name:
-			return true
-		case r.Variants[k].Name:
-			return false
-		}
+	switch r.Recommendation.Taken() {
+	case r.Variants[i].Name:
+		return true
+	case r.Variants[k].Name:
+		return false
 	}
 	a, b := &r.Totals.Variants[i], &r.Totals.Variants[k]
 	if a.Done != b.Done || len(r.Prices) == 0 {

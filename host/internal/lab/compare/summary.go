@@ -24,7 +24,8 @@ func (c *comparison) report() *Report {
 		summaries[j] = newSummary(v.Name, v.lists)
 	}
 	for i, s := range c.options.Sessions {
-		session := SessionReport{Name: s.Name, Format: s.Transcript.Format, Entries: len(s.Transcript.Entries)}
+		session := SessionReport{Name: s.Name, Format: s.Transcript.Format, Entries: len(s.Transcript.Entries),
+			Plan: s.Transcript.Plan}
 		session.Results = Results{Variants: make([]Result, 0, len(c.variants))}
 		var untouched slot
 		if rec := c.recordings[i]; rec != nil {

@@ -1,6 +1,9 @@
 package compare
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // minHeld is the share of sessions in which a recommended variant must keep enough.
 const minHeld = 0.9
@@ -69,6 +72,40 @@ func (v *vote) choose(share float64, without int) int {
 		}
 	}
 	return best
+}
+
+// closest returns the variant that keeps enough in the most sessions; of those, what leaves the fewest requests over the
+// limit, what keeps more, and what costs less. It is -1 if that is doing nothing.
+func (v *vote) closest() int {
+	best, held := -1, map[int]int{}
+	if len(v.sessions) == 0 {
+		return best
+	}
+	for _, i := range v.variants {
+		needed := false
+		for _, s := range v.sessions {
+			needed = needed || v.report.Sessions[s].Nothing.OverLimit > 0
+			if v.holds(i, s) {
+				held[i]++
+			}
+		}
+		cost, _ := v.report.Totals.Variants[i].Cost(v.list)
+		if !needed && cost.Relative > -minGain {
+			continue
+		}
+		if best < 0 || v.nearer(i, best, held) {
+			best = i
+		}
+	}
+	return best
+}
+
+func (v *vote) nearer(i, k int, held map[int]int) bool {
+	a, b := &v.report.Totals.Variants[i], &v.report.Totals.Variants[k]
+	if c := cmp.Or(held[i]-held[k], b.OverLimit-a.OverLimit, cmp.Compare(a.Kept, b.Kept)); c != 0 {
+		return c > 0
+	}
+	return v.report.better(i, k, v.list)
 }
 
 // enough reports whether held of so many are the share, as far as whole sessions can be.

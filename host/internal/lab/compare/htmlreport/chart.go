@@ -8,9 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 )
 
-// The size of the chart and its margins, in units of the SVG view box: CSS pixels at the page's full width.
+// The sizes of the chart and its margins, in units of the SVG view box: CSS pixels at the page's full width.
 const (
-	chartWidth  = 960
+	deskWidth   = 960
+	phoneWidth  = 400 // a chart that is made smaller could not be read
 	chartHeight = 300
 	roomLeft    = 62
 	roomRight   = 14
@@ -26,7 +27,7 @@ const (
 // drawing is the chart with all coordinates computed, as the template has no arithmetic. They are text with a fixed
 // number of digits: the same report gives the same bytes on every machine.
 type drawing struct {
-	Title, Desc                     string
+	Title, Desc, Class              string
 	Width, Height                   int
 	Left, Right, Top, Bottom        int
 	LabelX, LevelX, XLabelY, XNameY int
@@ -46,8 +47,9 @@ type path struct {
 	points  []point
 }
 
-// contextChart draws what was sent in the session with the most tokens, without a strategy and with one variant.
-func contextChart(r *compare.Report, variant int) *drawing {
+// contextChart draws what was sent in the session with the most tokens, without a strategy and with one variant: for a
+// desk and for a phone, of which one is shown. Nil without turns.
+func contextChart(r *compare.Report, variant int) []*drawing {
 	var s *compare.SessionReport
 	for i := range r.Sessions {
 		if c := &r.Sessions[i]; len(c.Variants[variant].Points) > 0 && (s == nil || c.Nothing.Unpruned > s.Nothing.Unpruned) {
@@ -57,9 +59,13 @@ func contextChart(r *compare.Report, variant int) *drawing {
 	if s == nil {
 		return nil
 	}
+	return []*drawing{draw(s, variant, "desk", deskWidth), draw(s, variant, "phone", phoneWidth)}
+}
+
+func draw(s *compare.SessionReport, variant int, class string, width int) *drawing {
 	d := &drawing{
-		Title: "Tokens sent in each turn of " + short(s.Name), Width: chartWidth, Height: chartHeight,
-		Left: roomLeft, Right: chartWidth - roomRight, Top: roomTop, Bottom: chartHeight - roomBottom,
+		Title: "Tokens sent in each turn of " + short(s.Name), Class: class, Width: width, Height: chartHeight,
+		Left: roomLeft, Right: width - roomRight, Top: roomTop, Bottom: chartHeight - roomBottom,
 		LabelX: roomLeft - 6, LevelX: roomLeft + 4, XLabelY: chartHeight - roomBottom + 15, XNameY: chartHeight - 4,
 	}
 	var desc []string
@@ -82,12 +88,12 @@ func contextChart(r *compare.Report, variant int) *drawing {
 	if l := s.Variants[variant].Limits; l != nil {
 		limit, threshold = float64(l.Hard), l.Trigger
 	}
-	d.draw(limit, threshold, s.Boundaries)
+	d.place(limit, threshold, s.Boundaries)
 	return d
 }
 
-// draw places the lines, the axes, the limit and the threshold (0 for none).
-func (d *drawing) draw(limit, threshold float64, boundaries []int) {
+// place places the lines, the axes, the limit and the threshold (0 for none).
+func (d *drawing) place(limit, threshold float64, boundaries []int) {
 	last, most, others := 1.0, 1.0, 1.0
 	for _, p := range d.Paths {
 		for _, at := range p.points {
@@ -106,13 +112,13 @@ func (d *drawing) draw(limit, threshold float64, boundaries []int) {
 		top, d.Cut = bound, true
 	}
 	// A session of one turn has no width: its only point stands at the left edge.
-	x := func(v float64) float64 { return roomLeft + (chartWidth-roomLeft-roomRight)*(v-1)/max(last-1, 1) }
+	x := func(v float64) float64 { return roomLeft + float64(d.Right-d.Left)*(v-1)/max(last-1, 1) }
 	y := func(v float64) float64 { return chartHeight - roomBottom - (chartHeight-roomTop-roomBottom)*v/top }
 	for _, v := range ticks(top, 5) {
 		d.YTicks = append(d.YTicks, tick{coordinate(y(v)), coordinate(y(v) + 4), thousands(v)})
 	}
 	// Turns are whole numbers: fractional ticks of short sessions are dropped, and the tick at 0 becomes turn 1.
-	for _, v := range ticks(last, 8) {
+	for _, v := range ticks(last, d.Width/110) {
 		if v = max(v, 1); v == float64(int(v)) {
 			d.XTicks = append(d.XTicks, tick{At: coordinate(x(v)), Label: strconv.Itoa(int(v))})
 		}
@@ -130,7 +136,7 @@ func (d *drawing) draw(limit, threshold float64, boundaries []int) {
 	}
 	for i := range d.Paths {
 		p := &d.Paths[i]
-		p.D = trace(thin(p.points, maxPoints), top, x, y)
+		p.D = trace(thin(p.points, maxPoints*d.Width/deskWidth), top, x, y)
 	}
 }
 

@@ -25,8 +25,9 @@ type page struct {
 
 	Title, Scope string
 	Incomplete   bool
-	Verdict      *verdict // nil without a recommendation
-	Chart        *drawing // nil without turns
+	Verdict      *verdict   // nil without a recommendation
+	Chart        []*drawing // none without turns
+	Priced       string     // what is in the figures in USD
 	Totals       table
 	Warnings     []string
 	NotRun       []string
@@ -44,7 +45,7 @@ type section struct {
 
 func newPage(r *compare.Report, o Options) *page {
 	p := &page{Title: "Strategies compared on recorded sessions", Incomplete: r.Incomplete,
-		Scope: scope(r), Verdict: verdictOf(r.Recommendation), Totals: totals(r, "Totals of all sessions", o.Every), Times: times(r, o), Meanings: meanings()}
+		Scope: scope(r), Verdict: verdictOf(r, o), Priced: priceText(r), Totals: totals(r, "Totals of all sessions", o.Every), Times: times(r, o), Meanings: meanings()}
 	for _, w := range r.Warnings() {
 		p.Warnings = append(p.Warnings, shorten(w, maxSentence))
 	}
@@ -60,6 +61,25 @@ func newPage(r *compare.Report, o Options) *page {
 	}
 	p.Details = append(p.Details, compared(r))
 	return p
+}
+
+// priceText says what the figures in USD are of: they have the answers where the recording does.
+func priceText(r *compare.Report) string {
+	billed := 0
+	for _, s := range r.Sessions {
+		if s.Billed > 0 {
+			billed++
+		}
+	}
+	const answers = "the answers of the agent's model, which are the same for all variants"
+	switch {
+	case billed == 0:
+		return "Prompts without " + answers + "."
+	case billed == len(r.Sessions):
+		return "Prompts and " + answers + ", as the provider counted them."
+	}
+	return fmt.Sprintf("Prompts; in the %d of %d sessions that were recorded with usage, also %s.", billed,
+		len(r.Sessions), answers)
 }
 
 func scope(r *compare.Report) string {
@@ -83,7 +103,7 @@ func counted(n int, thing string) string {
 // first that ran; -1 if none did.
 func shown(r *compare.Report) int {
 	at := slices.IndexFunc(r.Totals.Variants, func(v compare.Result) bool {
-		return r.Recommendation != nil && v.Variant == r.Recommendation.Variant
+		return v.Variant == r.Recommendation.Taken()
 	})
 	if at < 0 {
 		at = slices.IndexFunc(r.Totals.Variants, func(v compare.Result) bool { return v.Turns > 0 })

@@ -83,7 +83,7 @@ func TestARequestWithoutUsageIsNotDrawn(t *testing.T) {
 	var session compare.SessionReport
 	session.Nothing.Points = points
 	session.Variants = []compare.Result{{Variant: "one", Points: points}}
-	for _, p := range contextChart(&compare.Report{Sessions: []compare.SessionReport{session}}, 0).Paths {
+	for _, p := range contextChart(&compare.Report{Sessions: []compare.SessionReport{session}}, 0)[0].Paths {
 		if want := []point{{1, 50}, {3, 60}}; !slices.Equal(p.points, want) {
 			t.Errorf("%s has the points %v, want %v", p.Name, p.points, want)
 		}

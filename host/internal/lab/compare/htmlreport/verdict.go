@@ -1,35 +1,57 @@
 package htmlreport
 
-import "github.com/thresh-dev/thresh/host/internal/lab/compare"
+import (
+	"slices"
+	"strings"
 
-// verdict is what the page begins with: what the comparison comes to, in one line and at most three figures.
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+)
+
+// verdict is what the page begins with: what the comparison comes to, in one line, at most four figures, and what is
+// behind them.
 type verdict struct {
 	Headline string
 	Figures  []figure
+	Lines    []compare.Line
+	// Set is what to set, and Settings the lines.
+	Set      string
+	Settings []string
 }
 
 type figure struct{ Value, Text string }
 
-func verdictOf(x *compare.Recommendation) *verdict {
-	if x == nil {
+func verdictOf(r *compare.Report, o Options) *verdict {
+	headline, lines := r.Advice(short)
+	if headline == "" {
 		return nil
 	}
-	v := &verdict{Headline: x.Headline(short, kept)}
-	if x.Variant == "" {
+	v := &verdict{Headline: headline, Set: spaced(o.Set), Settings: o.Lines}
+	for _, l := range lines {
+		v.Lines = append(v.Lines, compare.Line{About: l.About, Text: spaced(l.Text)})
+	}
+	x := r.Recommendation
+	i := slices.IndexFunc(r.Totals.Variants, func(t compare.Result) bool { return t.Variant == x.Taken() })
+	if i < 0 {
 		return v
 	}
-	add := func(value, text string, several bool, worst string) {
-		if several {
-			text += ", " + worst + " in the worst session"
-		}
-		v.Figures = append(v.Figures, figure{value, text})
+	add := func(value, text string) { v.Figures = append(v.Figures, figure{value, text}) }
+	t := &r.Totals.Variants[i]
+	c, _ := t.Cost(x.PriceList)
+	add(show(compare.Change, c.Relative), "cost: "+show(compare.USD, c.USD)+" USD instead of "+show(compare.USD, c.Nothing))
+	if m := x.Month; m != nil && m.USD >= 0.01 {
+		add(show(compare.USD, m.USD), "USD saved in 30 days")
+	} else {
+		add(show(compare.USD, (c.Nothing-c.USD)/float64(max(t.Sessions, 1))), "USD saved in a session")
 	}
-	add(show(compare.Change, x.Relative), "cost against doing nothing", x.Dearest.Differs(x.Relative), show(compare.Change, x.Dearest.Worst))
-	least := min(x.Lines, x.Own)
-	add(kept(least), "kept of the lines that later turns used or, if that is less, of the agent's own words and edits",
-		x.Worst.Differs(least), kept(x.Worst.Worst))
-	add(show(compare.USD, x.PerSession), "USD saved in a session", false, "")
+	text := "of what was needed later is kept"
+	if s, ok := t.PerSession["kept"]; ok && s.Differs(t.Kept) {
+		text += ", and in the worst session " + kept(s.Worst)
+	}
+	add(kept(t.Kept), text)
 	return v
 }
 
 func kept(share float64) string { return show(compare.Kept, share) }
+
+// spaced keeps percent signs on the line of their figure.
+func spaced(text string) string { return strings.ReplaceAll(text, " %", "\u00a0%") }

@@ -22,6 +22,9 @@ type Options struct {
 	Version string
 	// Every gives each variant a row in the totals, instead of one to each strategy.
 	Every bool
+	// Set says what to set for what is advised, and Lines are the settings.
+	Set   string
+	Lines []string
 }
 
 //go:embed report.tmpl

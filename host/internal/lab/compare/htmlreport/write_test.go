@@ -311,22 +311,30 @@ func TestThePageOfAComparisonThatWasStopped(t *testing.T) {
 func TestThePageBeginsWithTheVerdict(t *testing.T) {
 	t.Parallel()
 	r := made(size{2, 40, 2, 1})
-	r.Recommendation = &compare.Recommendation{PriceList: "list-0", MinRecall: 0.95, Variant: "variant-1", Relative: -0.271,
-		PerSession: 0.125, Lines: 0.995, Own: 0.991, Worst: compare.Spread{Worst: 0.967, Session: "session-1.jsonl"},
-		Dearest: compare.Spread{Worst: 0.012, Session: "session-0.jsonl"}}
-	text := parse(t, write(t, r, htmlreport.Options{})).text()
+	taken := &r.Totals.Variants[1]
+	taken.Costs[0].USD, taken.Costs[0].Nothing, taken.Costs[0].Relative = 7.29, 10, -0.271
+	taken.Kept, taken.PerSession = 0.991, map[string]compare.Spread{"kept": {Worst: 0.967, Session: "session-1.jsonl"}}
+	r.Recommendation = &compare.Recommendation{PriceList: "list-0", MinRecall: 0.95, Variant: "variant-1", Held: 2, Of: 2,
+		Month: &compare.Month{USD: 34.1}}
+	o := htmlreport.Options{Set: "in ~/thresh.yaml:", Lines: []string{"compression.strategy: s"}}
+	text := parse(t, write(t, r, o)).text()
 	at := 0
-	for _, want := range []string{"Of those that keep at least 95.0\u00a0% of the lines that later turns used and of the agent's own words and edits, variant-1 is the cheapest at list-0's prices",
-		"−27\u00a0%", "cost against doing nothing, +1.2\u00a0% in the worst session", "99.1\u00a0%", "96.7\u00a0% in the worst session", "0.12",
-		"Totals of all sessions"} {
+	for _, want := range []string{"variant-1 is the cheapest that keeps enough", "−27\u00a0%", "7.29 USD instead of 10.00", "34.10", "USD saved in 30 days",
+		"99.1\u00a0%", "in the worst session 96.7\u00a0%", "Set in ~/thresh.yaml:", "compression.strategy: s",
+		"at list-0's prices", "USD a session", "2 of 2 keep that",
+		"Totals of all sessions", "Prompts without the answers"} {
 		next := strings.Index(text[at:], want)
 		if next < 0 {
 			t.Fatalf("no %q in its place in\n%.600s", want, text)
 		}
 		at += next
 	}
+	r.Sessions[0].Billed = 40
+	if text := parse(t, write(t, r, o)).text(); !strings.Contains(text, "in the 1 of 2 sessions that were recorded with usage, also") {
+		t.Error("the page does not say that one session has the answers")
+	}
 	r.Recommendation = &compare.Recommendation{PriceList: "list-0", MinRecall: 0.95}
-	if text := parse(t, write(t, r, htmlreport.Options{})).text(); !strings.Contains(text, "Doing nothing is best at list-0") {
+	if text := parse(t, write(t, r, htmlreport.Options{})).text(); !strings.Contains(text, "Doing nothing is best: no strategy is cheaper at list-0") {
 		t.Errorf("no verdict in\n%.600s", text)
 	}
 }
