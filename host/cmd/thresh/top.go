@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -49,7 +50,7 @@ const topMeaning = `  TOKENS SENT   in all requests together
                 empty, and a rewrite costs nothing extra`
 
 func topCommand(a *app) *cobra.Command {
-	var pages bool
+	var pages, line, total bool
 	cmd := &cobra.Command{
 		Use: "top", Short: "Watch the sessions of running hosts: tokens, cache hits, rewrites, money",
 		Long: `Shows the sessions of 'thresh serve' (at serve.listen, with the token in serve.tokenFile) and of
@@ -61,8 +62,18 @@ with the size of their history: the store keeps neither turns nor money.
 
 On a terminal the view is drawn every second: q quits, ? shows what the columns mean. Otherwise, and
 with -o json, it is printed once. --page prints the addresses of the pages that show the same in a
-browser, turn by turn, with what was removed.`,
+browser, turn by turn, with what was removed. --line prints one line for a status line, such as
+Claude Code's: of the host that the environment names, else of the first.
+
+--total adds up, month by month, what runs of 'thresh wrap' saved, which a file next to
+serve.tokenFile keeps, and what the store of 'thresh serve' has of hosts that use it.
+
+With a plan (Claude, Codex) the provider tells with each answer what is used of its windows. "5 hours"
+and "week" are what was used since the host started, by all that use the plan; what it would have
+been without thresh is in proportion to the cost.`,
 		Example: `  thresh top
+  thresh top --total
+  thresh top --line    # "statusLine": {"type": "command", "command": "thresh top --line"}
   thresh top -o json | jq '.hosts[].sessions[].savedUSD'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -72,8 +83,13 @@ browser, turn by turn, with what was removed.`,
 			}
 			// A program that wants more than one picture asks again.
 			out, terminal := a.out.(*os.File)
-			if pages {
+			switch {
+			case pages:
 				return a.printPages(cmd.Context(), c)
+			case line:
+				return a.printLine(cmd.Context(), c)
+			case total:
+				return a.printTotal(cmd.Context(), c)
 			}
 			if !terminal || a.output == "json" || !term.IsTerminal(int(out.Fd())) {
 				seen, err := watched(cmd.Context(), c)
@@ -86,6 +102,9 @@ browser, turn by turn, with what was removed.`,
 		},
 	}
 	cmd.Flags().BoolVar(&pages, "page", false, "print the addresses of the pages, with their tokens")
+	cmd.Flags().BoolVar(&line, "line", false, "print one line, for a status line")
+	cmd.Flags().BoolVar(&total, "total", false, "print what all runs saved, month by month")
+	cmd.MarkFlagsMutuallyExclusive("page", "line", "total")
 	a.addOutput(cmd)
 	a.addColumns(cmd, topColumns)
 	return cmd
@@ -229,30 +248,86 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 	if usd := dollars(sum.Saved); usd != "-" {
 		money = ", USD " + usd + " saved"
 	}
-	fmt.Fprintf(out, "%s at %s: %s%s; %s of %s tokens sent, %s saved%s\n", text.Printable(h.Name, maxName), h.URL,
+	say := func(text string) { fmt.Fprintln(out, table.Wrap(text, a.width(), 2)) }
+	say(fmt.Sprintf("%s at %s: %s%s; %s of %s tokens sent, %s saved%s", text.Printable(h.Name, maxName), h.URL,
 		plural(len(h.Sessions)-stored, "session"), more, table.Short(sum.Sent), table.Short(sum.Whole),
-		table.Percent(sum.Whole-sum.Sent, sum.Whole), money)
+		table.Percent(sum.Whole-sum.Sent, sum.Whole), money))
 	if h.Error != "" {
-		fmt.Fprintln(out, "the stored sessions are missing: "+text.Printable(h.Error, maxName))
+		say("the stored sessions are missing: " + text.Printable(h.Error, maxName))
 	}
 	if m := h.Month; m.Requests > int64(turns) { // otherwise the line above has it
-		fmt.Fprintf(out, "30 days: %s; %s of %s tokens sent, %s saved", plural(int(m.Requests), "request"),
-			table.Short(int(m.Sent)), table.Short(int(m.Whole)), table.Percent(int(m.Whole-m.Sent), int(m.Whole)))
-		for _, of := range []struct {
-			usd  float64
-			what string
-		}{{m.Saved, "saved"}, {m.Spent, "spent on summaries"}} {
-			if usd := dollars(of.usd); usd != "-" {
-				fmt.Fprintf(out, ", USD %s %s", usd, of.what)
-			}
+		say("30 days: " + totalText(m))
+	}
+	for rest := h.Plan; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(p watch.Plan) bool { return p.Owner != rest[0].Owner })
+		if n < 0 {
+			n = len(rest)
 		}
-		fmt.Fprintln(out)
+		owner := ""
+		if rest[0].Owner != "" {
+			owner = text.Printable(rest[0].Owner, maxName) + ": "
+		}
+		say(owner + planText(rest[:n], dryRun(h)))
+		rest = rest[n:]
 	}
 	if len(h.Sessions) == 0 {
 		return nil
 	}
 	// The real output's width, even if out is a buffer that is drawn later.
 	return t.Write(out, table.Options{Width: a.width(), Columns: a.columns})
+}
+
+// totalText says what requests came to.
+func totalText(m watch.Total) string {
+	line := fmt.Sprintf("%s; %s of %s tokens sent, %s saved", plural(int(m.Requests), "request"),
+		table.Short(int(m.Sent)), table.Short(int(m.Whole)), table.Percent(int(m.Whole-m.Sent), int(m.Whole)))
+	for _, of := range []struct {
+		usd  float64
+		what string
+	}{{m.Saved, "saved"}, {m.Spent, "spent on summaries"}} {
+		if usd := dollars(of.usd); usd != "-" {
+			line += fmt.Sprintf(", USD %s %s", usd, of.what)
+		}
+	}
+	return line
+}
+
+// dryRun reports whether a host is a dry run of 'thresh wrap', which says so in its name.
+func dryRun(h hostSeen) bool { return strings.HasSuffix(h.Name, dryRunName) }
+
+const dryRunName = " (dry run)"
+
+// printLine prints what the host in the environment did, else the first one, in a line. That none runs is no error: a
+// status line is shown without thresh too.
+func (a *app) printLine(ctx context.Context, c *config.Config) error {
+	seen, none := watched(ctx, c)
+	if none != nil {
+		fmt.Fprintln(a.out, "thresh: not running")
+		return nil
+	}
+	h := seen[0]
+	if i := slices.IndexFunc(seen, func(h hostSeen) bool {
+		return slices.ContainsFunc(a.env, func(set string) bool { return strings.Contains(set, h.URL) })
+	}); i >= 0 {
+		h = seen[i]
+	}
+	var sent, whole int
+	var usd float64
+	for _, s := range h.Sessions {
+		sent, whole, usd = sent+s.Sent, whole+s.Whole, usd+s.Saved
+	}
+	line := "thresh " + table.Percent(whole-sent, whole) + " saved"
+	if usd >= 0.005 {
+		line += fmt.Sprintf(", $%.2f", usd)
+	}
+	for _, p := range h.Plan {
+		line += fmt.Sprintf(" | %s at %s: %s here", windowName(p), percentOf(p.Used), percentOf(p.Session))
+		if p.Session > 0 {
+			line += ", else " + percentOf(p.Otherwise)
+		}
+	}
+	fmt.Fprintln(a.out, line)
+	return nil
 }
 
 // lastChange is why a session's history was changed last, or what is wrong with it. It may be any text of a strategy or

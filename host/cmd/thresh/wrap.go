@@ -81,8 +81,9 @@ These agents are known by the name of their command:
 Any other command gets all of these variables. Requests go to the address that the variable had
 before, else to proxy.upstreams.anthropic, .openai and .gemini.
 
-Terminal, signals and exit status are the agent's. When it has ended, one line on standard error
-says what was saved. Warnings of the host are printed then, so that they do not disturb the agent's
+Terminal, signals and exit status are the agent's. When it has ended, a line on standard error says
+what was saved, and another one what was used of your plan (Claude, Codex), if the provider tells.
+'thresh top --total' adds up what runs saved. Warnings of the host are printed then, so that they do not disturb the agent's
 display.`)
 	return b.String()
 }
@@ -224,7 +225,7 @@ func (w *wrapped) openProxy(ctx context.Context, meter metric.MeterProvider) err
 	}
 	shown := filepath.Base(cmp.Or(w.name, "wrap")) // in 'thresh top'
 	if w.dryRun {
-		shown += " (dry run)"
+		shown += dryRunName
 	}
 	w.used = access.NewGuard(w.host.Store(), "", w.log.Named("access"))
 	note := w.used.Note
@@ -272,9 +273,13 @@ func (w *wrapped) serve(ctx context.Context) error {
 	err = errors.Join(err, <-served)
 	w.proxy.Close()
 	closed := errors.Join(w.used.Close(), w.host.Close())
+	t := w.proxy.Totals()
+	if set := w.host.Config().Settings(); passing(set) != nil && !w.dryRun { // a store that outlives the run has it
+		closed = errors.Join(closed, noteSaved(set.Serve.TokenFile, t))
+	}
 	w.held.print(w.err)
-	if t := w.proxy.Totals(); t.Requests+t.Others > 0 || !w.client.asksNothing(w.command) {
-		fmt.Fprintln(w.err, "thresh: "+summary(t, w.dryRun, w.past))
+	if t.Requests+t.Others > 0 || !w.client.asksNothing(w.command) {
+		fmt.Fprintln(w.err, "thresh: "+summary(t, w.proxy.Plan(""), w.dryRun, w.past))
 	}
 	return errors.Join(err, closed)
 }

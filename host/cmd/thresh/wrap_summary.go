@@ -8,13 +8,17 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
+	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/host/internal/table"
 )
 
-func summary(t proxy.Totals, dryRun bool, past string) string {
+// summary says what came of a run, at its end: of requests, and of the user's plan if the provider tells of it.
+func summary(t proxy.Totals, plan []watch.Plan, dryRun bool, past string) string {
 	switch {
 	case t.Requests > 0:
 	case t.Others > 0:
@@ -60,7 +64,42 @@ func summary(t proxy.Totals, dryRun bool, past string) string {
 		line += fmt.Sprintf("\nthresh: Claude Code took the window of %[1]s for 200,000 tokens; it has 1,000,000 with "+
 			"--model '%[1]s[1m]'", t.Narrow)
 	}
+	if text := planText(plan, dryRun); text != "" {
+		line += "\nthresh: " + text
+	}
 	return line
+}
+
+// planText says what was used of the windows of a plan, and what would have been used otherwise; "" if no provider told.
+func planText(plan []watch.Plan, dryRun bool) string {
+	otherwise := "without thresh"
+	if dryRun {
+		otherwise = "with thresh"
+	}
+	var parts []string
+	for i, p := range plan {
+		text := fmt.Sprintf("%s of the %s", percentOf(p.Session), windowName(p))
+		if i == 0 {
+			text = "of your plan, " + text + " was used"
+		}
+		if p.Session > 0 {
+			text += fmt.Sprintf(", %s %s", percentOf(p.Otherwise), otherwise)
+		}
+		parts = append(parts, fmt.Sprintf("%s (now at %s)", text, percentOf(p.Used)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func windowName(p watch.Plan) string {
+	return provider.WindowName(time.Duration(p.Hours * float64(time.Hour)))
+}
+
+// percentOf rounds as providers do, who tell whole percentages.
+func percentOf(share float64) string {
+	if share > 0 && share < 0.01 {
+		return "under 1 %"
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
 }
 
 // passedOn says why requests were forwarded unchanged, the most frequent reason first.

@@ -1,0 +1,61 @@
+package main_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+)
+
+// A provider tells with each answer what is used of the user's plan: the last line of a run, thresh top and its line
+// say so. What runs saved adds up when they have ended.
+func TestThePlanAndWhatRunsSaved(t *testing.T) {
+	t.Parallel()
+	var answers atomic.Int64
+	reset := fmt.Sprint(time.Now().Add(time.Hour).Unix())
+	up := modelapi.New(modelapi.Options{Reply: func(*modelapi.Request) modelapi.Reply {
+		h := http.Header{}
+		h.Set("anthropic-ratelimit-unified-5h-utilization", fmt.Sprintf("0.%02d", 10+3*answers.Add(1)))
+		h.Set("anthropic-ratelimit-unified-5h-reset", reset)
+		h.Set("anthropic-ratelimit-unified-7d-utilization", "0.68")
+		h.Set("anthropic-ratelimit-unified-7d-reset", reset)
+		return modelapi.Reply{Text: "Hello.", Header: h}
+	}})
+	defer up.Close()
+	p := newPlace(t)
+	if r := p.run("top", "--total"); r.code != 0 || !strings.HasPrefix(r.stdout, "nothing was saved yet") {
+		t.Errorf("%+v", r)
+	}
+	if r := p.run("top", "--line"); r.code != 0 || r.stdout != "thresh: not running\n" {
+		t.Errorf("%+v", r)
+	}
+	for run, now := range []string{"16 %", "22 %"} {
+		w := p.printing(up)
+		for range 2 {
+			if status, _ := w.post("/v1/messages", hello); status != http.StatusOK {
+				t.Fatal(status)
+			}
+		}
+		line := p.beside("top", "--line")
+		if want := "thresh 0.0 % saved | 5 hours at " + now + ": 3 % here, else 3 % | week at 68 %: 0 % here\n"; line != want {
+			t.Errorf("run %d: %q, want %q", run, line, want)
+		}
+		says := "of your plan, 3 % of the 5 hours was used, 3 % without thresh (now at " + now + "); 0 % of the week (now at 68 %)\n"
+		shown := p.beside("top")
+		if !strings.Contains(strings.ReplaceAll(shown, "\n  ", " "), strings.TrimSpace(says)) || wider(shown, 80) != "" {
+			t.Errorf("run %d: no %q in\n%s", run, says, shown)
+		}
+		if text := w.interrupt(); !strings.HasSuffix(text, "\nthresh: "+says) {
+			t.Errorf("run %d: %s", run, text)
+		}
+	}
+	total, month := p.run("top", "--total"), time.Now().UTC().Format("2006-01")
+	if !strings.HasPrefix(total.stdout, "since "+month+": 4 requests; ") || !strings.Contains(total.stdout, "\n"+month+"  ") ||
+		wider(total.stdout, 80) != "" {
+		t.Errorf("%+v", total)
+	}
+}
