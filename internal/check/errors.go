@@ -138,11 +138,11 @@ func describe(blocks ...content.Block) string {
 		before := len(out)
 		p := content.Apart(b)
 		for i, f := range p.Fields {
-			switch text := p.Text(i); {
-			case !f.Read() || text == "":
-			case f.Failure():
-				out = append(out, "error: "+text)
-			default:
+			text := p.Text(i)
+			if f.Failure() && text != "" {
+				text = "error: " + text
+			}
+			if f.Read() && text != "" {
 				out = append(out, text)
 			}
 		}

@@ -96,17 +96,12 @@ func isLess(old, b content.Block) bool {
 		return false
 	}
 	for i, f := range p.Fields {
-		less := false
-		switch was, is := p.Values[i], q.Values[i]; {
+		was, is := p.Values[i], q.Values[i]
+		text := !f.JSON() || strings.HasPrefix(is, `"`) // which JSON may become
+		switch {
 		case was == is:
-			less = true
-		case !f.Cuttable(), f.Failure() && (was == "" || is == ""):
-		case f.JSON() && !strings.HasPrefix(is, `"`):
-			less = isLessJSON(p.JSON(i), q.JSON(i))
-		default: // JSON becomes text too
-			less = isLessText(p.Text(i), q.Text(i))
-		}
-		if !less {
+		case !f.Cuttable(), f.Failure() && (was == "" || is == ""),
+			text && !isLessText(p.Text(i), q.Text(i)), !text && !isLessJSON(p.JSON(i), q.JSON(i)):
 			return false
 		}
 	}

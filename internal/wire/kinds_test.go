@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
@@ -11,33 +13,28 @@ import (
 
 // The published protocol and the table of kinds agree on every number, name and type.
 func TestKindsAreThoseOfTheProtocol(t *testing.T) {
-	block := (&threshv1.Block{}).ProtoReflect().Descriptor()
-	of := block.Oneofs().ByName("kind").Fields()
+	var published, table []string
+	of := (&threshv1.Block{}).ProtoReflect().Descriptor().Oneofs().ByName("kind").Fields()
 	for i := range of.Len() {
-		field := of.Get(i)
-		k := content.KindNumbered(uint64(field.Number()))
-		switch {
-		case k == nil:
-			t.Errorf("%s is not in the table", field.Name())
-		case k.Type == "":
-			if field.Name() != "opaque" || field.Kind() != protoreflect.BytesKind {
-				t.Errorf("%s is an opaque block in the table", field.Name())
-			}
-		case string(field.Name()) != k.Type || field.Message().Fields().Len() != len(k.Fields):
-			t.Errorf("%s is %s in the table, with %d fields", field.Name(), k.Type, len(k.Fields))
-		default:
-			for j, f := range k.Fields {
-				want := protoreflect.StringKind
-				if f.JSON() {
-					want = protoreflect.BytesKind
-				}
-				if got := field.Message().Fields().Get(j); got.JSONName() != f.Name || got.Kind() != want || int(got.Number()) != j+1 {
-					t.Errorf("field %d of %s is %s, a %s, but %s in the table", j+1, k.Type, got.JSONName(), got.Kind(), f.Name)
-				}
-			}
+		kind := of.Get(i)
+		published = append(published, fmt.Sprintln(kind.Number(), kind.Name(), kind.Kind()))
+		for j := 0; kind.Message() != nil && j < kind.Message().Fields().Len(); j++ {
+			f := kind.Message().Fields().Get(j)
+			published = append(published, fmt.Sprintln(kind.Name(), f.Number(), f.JSONName(), f.Kind()))
 		}
 	}
-	if more := content.KindNumbered(uint64(of.Len() + 1)); more != nil {
-		t.Errorf("%s is not in the protocol", more.Type)
+	for k := content.KindNumbered(1); k != nil; k = content.KindNumbered(uint64(k.Number + 1)) {
+		if k.Type == "" {
+			table = append(table, fmt.Sprintln(k.Number, "opaque", protoreflect.BytesKind))
+			continue
+		}
+		table = append(table, fmt.Sprintln(k.Number, k.Type, protoreflect.MessageKind))
+		for i, f := range k.Fields {
+			kind := map[bool]protoreflect.Kind{true: protoreflect.BytesKind, false: protoreflect.StringKind}[f.JSON()]
+			table = append(table, fmt.Sprintln(k.Type, i+1, f.Name, kind))
+		}
+	}
+	if diff := cmp.Diff(published, table); diff != "" {
+		t.Errorf("-protocol +table:\n%s", diff)
 	}
 }

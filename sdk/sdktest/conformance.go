@@ -304,14 +304,7 @@ func (c Config) statements(a conform.Answer) []*check.Error {
 // prunedBefore reports whether an entry has a mark, a line in place of a result, or the line for calls that went.
 func prunedBefore(e statements.Entry) bool {
 	return slices.ContainsFunc(e.Content.Blocks, func(b sdk.Block) bool {
-		var text string
-		switch b := b.(type) {
-		case sdk.Text:
-			text = b.Text
-		case sdk.ToolResponse:
-			text = b.ResultText()
-		}
-		for line := range strings.Lines(text) {
+		for line := range strings.Lines(blockText(b)) {
 			_, whole := tools.LineOutcome(strings.TrimSuffix(line, "\n"))
 			if whole || marks.Like(line) || strings.HasPrefix(line, "[Earlier tool calls, results removed: ") {
 				return true

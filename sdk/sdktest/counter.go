@@ -37,7 +37,7 @@ func Characters(entries []sdk.Content) int {
 	return n
 }
 
-// blockText is what a model reads of a block, and the MIME type of an attachment in its place.
+// blockText is what a model reads of a block, each field on lines of its own, and the MIME type of an attachment.
 func blockText(b sdk.Block) string {
 	p := content.Apart(b)
 	var texts []string
@@ -49,7 +49,7 @@ func blockText(b sdk.Block) string {
 			texts = append(texts, p.Text(i))
 		}
 	}
-	return strings.Join(texts, " ")
+	return strings.Join(texts, "\n")
 }
 
 // tokensIn counts every entry once and returns what counts a run of them, at no further cost: a host's entries come

@@ -26,10 +26,10 @@ func TestAKindOfBlockIsKnownByItsRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range regexp.MustCompile(`(?m)^func \(\w+\) block\(\)`).FindAll(source, -1) {
-		if content.KindNumbered(uint64(i+1)) == nil {
+		k := content.KindNumbered(uint64(i + 1))
+		if k == nil {
 			t.Fatalf("only %d of the types of blocks have a row", i)
 		}
-		k := content.KindNumbered(uint64(i + 1))
 		whole := content.Parts{Kind: k}
 		for j, f := range k.Fields {
 			if whole.Values[j] = "a line\nof " + f.Name; f.JSON() {
@@ -51,18 +51,16 @@ func TestAKindOfBlockIsKnownByItsRow(t *testing.T) {
 					t.Errorf("%s of a block %q %s: %v", f.Name, k.Type, what, got)
 				}
 			}
-			c, none, human := with(whole.Values[j]), with(""), with(whole.Values[j])
-			human.Speaker = content.Human
+			c, none := with(whole.Values[j]), with("")
 			expect(comesBack(c) && (k.Type == "" || comesBack(none)), true, "is stored and sent")
 			expect(check.Content(none) != nil, f.Required() || k.Type == "", "is required")
-			expect(check.Content(human) != nil, k.Speaker != "", "is no person's")
+			expect(check.Content(content.Content{Speaker: content.Human, Blocks: c.Blocks}) != nil, k.Speaker != "", "is no person's")
 			more := countsOf(with(strings.Replace(whole.Values[j], "line", "line that is longer", 1)))
 			for n, count := range countsOf(c) {
 				expect(more[n] > count || file != "", f.Read() || file != "", "counts")
 			}
 			less := with(strings.NewReplacer("a line\n", "", `a line\n`, "[removed]").Replace(whole.Values[j])).Blocks[0]
-			_, err := check.Optimize([]content.Content{c}, []rewrite.Edit{
-				{Index: 0, Blocks: []rewrite.BlockPiece{{Block: less}}}})
+			_, err := check.Optimize([]content.Content{c}, []rewrite.Edit{{Blocks: []rewrite.BlockPiece{{Block: less}}}})
 			expect(err == nil, f.Cuttable() && whole.Proof() == "", "may lose lines")
 		}
 	}
