@@ -155,7 +155,7 @@ bench-docs: ## put what 'make bench' measured into docs/performance.md
 picture: build ## take docs/report.png, the picture in README.md; with chromium
 	$(BIN)/thresh compare --set model.contextLimit=40000 --prices anthropic-sonnet --report $(BIN)/report.html \
 		--strategy distill,high-density,top-down-truncation $(SAMPLES) > $(BIN)/report.txt
-	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1000,690 \
+	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1000,960 \
 		--screenshot=$(CURDIR)/docs/report.png file://$(CURDIR)/$(BIN)/report.html
 
 tools:

@@ -65,7 +65,7 @@ func (r *Report) Advice(name func(string) string) (headline string, lines []Line
 		add("keeps", "%s", text)
 	}
 	if c := x.Closest; c != nil {
-		add("enough", "is at least %s of both in nine of ten sessions; %d of %d keep that", Kept.Text(x.MinRecall), c.Held,
+		add("enough", "is at least %s of both in nine of ten sessions; %d of %d keep it", Kept.Text(x.MinRecall), c.Held,
 			c.Of)
 		if len(c.Short) > 0 {
 			add("loses", "%s", some(c.Short, func(s Short) string {
@@ -77,8 +77,8 @@ func (r *Report) Advice(name func(string) string) (headline string, lines []Line
 		}
 	}
 	if x.Variant != "" && x.Of > 1 {
-		add("enough", "is at least %s of both in nine of ten sessions; with advice from the other sessions alone, %d of %d "+
-			"keep that", Kept.Text(x.MinRecall), x.Held, x.Of)
+		add("enough", "is at least %s of both in nine of ten sessions; each tried with the advice of the others alone, "+
+			"%d of %d keep it", Kept.Text(x.MinRecall), x.Held, x.Of)
 	}
 	const more = 0.01 // less is not worth a choice
 	if most, v := r.total(r.KeepsMost()), r.total(taken); most != nil && v != nil && most.Kept > v.Kept+more {
@@ -94,8 +94,10 @@ func (r *Report) Advice(name func(string) string) (headline string, lines []Line
 
 // saves says what is saved in money.
 func saves(session float64, m *Month) string {
-	// A session is cheap: two significant digits tell more than two decimals.
-	text := fmt.Sprintf("%.2g USD a session", session)
+	text := fmt.Sprintf("%.2f USD a session", session)
+	if session < 1 { // two significant digits tell more than two decimals
+		text = fmt.Sprintf("%.2g USD a session", session)
+	}
 	if m == nil || m.USD < 0.01 {
 		return text
 	}

@@ -161,7 +161,7 @@ func TestWhatComesClosestIsSaid(t *testing.T) {
 	}
 	for _, want := range []string{"needed: 3 of 1,320 requests do not fit into the model without a strategy",
 		"costs: 20 % less than doing nothing, at l's prices",
-		"enough: is at least 60.0 % of both in nine of ten sessions; 2 of 4 keep that",
+		"enough: is at least 60.0 % of both in nine of ten sessions; 2 of 4 keep it",
 		"loses: s2: 2 requests do not fit, s1 keeps 41.0 %"} {
 		if !slices.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, strings.Join(said, "\n"))

@@ -321,7 +321,7 @@ func TestThePageBeginsWithTheVerdict(t *testing.T) {
 	at := 0
 	for _, want := range []string{"variant-1 is the cheapest that keeps enough", "−27\u00a0%", "7.29 USD instead of 10.00", "34.10", "USD saved in 30 days",
 		"99.1\u00a0%", "in the worst session 96.7\u00a0%", "Set in ~/thresh.yaml:", "compression.strategy: s",
-		"at list-0's prices", "USD a session", "2 of 2 keep that",
+		"at list-0's prices", "USD a session", "2 of 2 keep it",
 		"Totals of all sessions", "Prompts without the answers"} {
 		next := strings.Index(text[at:], want)
 		if next < 0 {
