@@ -44,7 +44,7 @@ func TestHostilePlugins(t *testing.T) {
 			says: []string{"no answer within 1s"}},
 		"its answer is wrong": {plugin: "out-of-bounds", says: []string{"out of bounds"}, kind: "answer"},
 		"its file is another one when it is started again": {plugin: "steady", before: exchange,
-			says: []string{"the file has changed", "thresh plugins lock steady"}},
+			says: []string{"the file has changed", "to accept it: thresh plugins lock "}},
 		"it tries to get out": {plugin: "tries-to-escape", shortens: true,
 			set: []string{"plugins.isolation=strict"}, noop: escaped},
 	} {

@@ -28,8 +28,9 @@ func listCommand(a *app) *cobra.Command {
 directories, of which one hides what is built in under the same name. Each is started to ask for its
 description, and stopped again. A broken one is listed with the reason and the last lines of its
 standard error, and does not affect the others. Listing does not trust a plugin: only using it, or
-'thresh plugins lock', writes to the lock file. The exit status is 1 if every file that was found is
-broken, or if a directory that you named cannot be searched.`,
+'thresh plugins lock', writes to the lock file. A file that changed since is listed as untrusted,
+with the command that accepts it. The exit status is 1 if every file that was found is broken, or if
+a directory that you named cannot be searched.`,
 		Example: `  thresh plugins list
   thresh plugins list -o json --plugin-dir ./plugins`,
 		Args: noArgs,
@@ -62,25 +63,26 @@ func listed(found []plugins.Listing, c *config.Config) []plugins.Listing {
 	return out
 }
 
-// unusable returns an error if a plugin directory cannot be searched, or if files were found and none of them can be
-// used: scripts go by the exit status. Finding none is not an error, and what is built in does not count.
+// unusable returns an error if a plugin directory cannot be searched, or if all files that were found are broken: scripts
+// go by the exit status. Finding none is not an error, and what is built in does not count.
 func unusable(found []plugins.Listing, c *config.Config) error {
 	var errs []error
-	usable, broken := 0, 0
+	others, broken := 0, 0
 	for _, l := range found {
 		switch {
 		case l.State == plugins.StateNoDirectory:
 			errs = append(errs, fmt.Errorf("plugin directory %s: %s (set by: %v)", l.Path, l.Reason,
 				c.Origin("plugins.dirs")))
 		case l.BuiltIn, l.State == plugins.StateShadowed:
-		case l.State == plugins.StateReady:
-			usable++
+		case l.State == plugins.StateReady, l.State == plugins.StateUntrusted:
+			others++
 		default:
 			broken++
 		}
 	}
-	if usable == 0 && broken > 0 {
-		errs = append(errs, fmt.Errorf("no plugin file can be used: %d found, all broken", broken))
+	if others == 0 && broken > 0 {
+		errs = append(errs, fmt.Errorf("every plugin file that was found is broken (%d); built-in strategies can be used",
+			broken))
 	}
 	return errors.Join(errs...)
 }

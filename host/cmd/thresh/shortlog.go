@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
@@ -22,8 +23,9 @@ func (a *app) openLogging(cmd *cobra.Command, withoutSessions bool) (*window.Hos
 	return window.Open(window.Options{Config: c, Logger: a.shortLog(c.Settings().Log, withoutSessions), Attach: attach})
 }
 
-// shortLog says once what this machine lacks for isolation, not once for each process of each strategy. Without
-// sessions, it has no warnings of sessions. The levels debug and trace have everything.
+// shortLog says once what this machine lacks for isolation, not once for each process of each strategy, and leaves it to
+// the command to say why a plugin cannot be used. Without sessions, it has no warnings of sessions. The levels debug and
+// trace have everything.
 func (a *app) shortLog(set config.Log, withoutSessions bool) hclog.Logger {
 	if level := hclog.LevelFromString(set.Level); level == hclog.Debug || level == hclog.Trace {
 		return window.DefaultLogger(a.err, set)
@@ -35,6 +37,8 @@ func (a *app) shortLog(set config.Log, withoutSessions bool) hclog.Logger {
 			switch args[i] {
 			case "session":
 				return withoutSessions && level == hclog.Warn
+			case "to":
+				return args[i+1] == plugins.StateBroken
 			case "missing":
 				mu.Lock()
 				defer mu.Unlock()

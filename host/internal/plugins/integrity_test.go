@@ -33,9 +33,14 @@ func TestAChangedFileIsRefusedUntilItIsLocked(t *testing.T) {
 	}
 	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
 	err := try(t, o, "steady")
-	if !errors.Is(err, ErrUntrusted) || !strings.Contains(err.Error(), "the file has changed") ||
-		!strings.Contains(err.Error(), "thresh plugins lock steady") {
+	accept := "thresh plugins lock --plugin-dir " + dir + " steady"
+	if !errors.Is(err, ErrUntrusted) || !strings.Contains(err.Error(), "the file has changed since it was first used, at ") ||
+		!strings.Contains(err.Error(), accept) {
 		t.Fatalf("changed: %v", err)
+	}
+	if l := open(t, o).List(t.Context())[0]; l.State != StateUntrusted || !strings.HasSuffix(l.Reason, accept) ||
+		strings.Count(l.Reason, dir) != 1 {
+		t.Errorf("listed: %+v", l)
 	}
 	done, err := open(t, o).Lock(t.Context(), "steady")
 	if err != nil || !strings.Contains(string(done["steady"].Info), `"version":"1.2.3"`) {
@@ -43,6 +48,10 @@ func TestAChangedFileIsRefusedUntilItIsLocked(t *testing.T) {
 	}
 	if err := try(t, o, "steady"); err != nil {
 		t.Error("locked:", err)
+	}
+	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
+	if err := try(t, o, "steady"); err == nil || !strings.Contains(err.Error(), "changed since it was locked, at ") {
+		t.Errorf("changed again: %v", err)
 	}
 }
 

@@ -113,7 +113,10 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	}
 	l.State, l.Reason = StateBroken, err.Error()
 	if failure, ok := errors.AsType[*Error](err); ok {
-		l.Reason, l.Stderr = failure.Sentence(), failure.Stderr
+		l.Reason, l.Stderr = failure.Reason(), failure.Stderr
+	}
+	if errors.Is(err, ErrUntrusted) {
+		l.State = StateUntrusted
 	}
 	switch state, _ := strategy.State(); state {
 	case StateQuarantined, StateCrashed, StateHostFault:

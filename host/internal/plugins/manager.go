@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -236,7 +237,9 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 	}
 	verdict, err := m.trust.Judge(b)
 	if err != nil {
-		return nil, c.NotStarted(err, "if you trust it: thresh plugins lock "+c.Name)
+		// With the directory: the person may have named another one than the settings do.
+		return nil, c.NotStarted(err, fmt.Sprintf("to accept it: thresh plugins lock --plugin-dir %s %s",
+			filepath.Dir(c.Path), c.Name))
 	}
 	// What this host itself saw of the file takes precedence over the lock file.
 	known := s.Known

@@ -57,6 +57,7 @@ const (
 	StateStopped     = supervise.StateStopped
 	StateBroken      = supervise.StateBroken
 	StateHostFault   = supervise.StateHostFault
+	StateUntrusted   = supervise.StateUntrusted
 	StateShadowed    = supervise.StateShadowed
 	StateNoDirectory = supervise.StateNoDirectory
 )

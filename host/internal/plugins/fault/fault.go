@@ -144,11 +144,17 @@ const maxSentence = 16 << 10
 
 // Sentence is the error in one line, without the plugin's standard error. It is safe for a terminal.
 func (e *Error) Sentence() string {
-	s := fmt.Sprintf("strategy %q: %s: %v (%s)", e.Plugin, e.Op, e.Err, e.Path)
+	return e.sentence(fmt.Sprintf("strategy %q: %s: %v (%s)", e.Plugin, e.Op, e.Err, e.Path))
+}
+
+// Reason is [Error.Sentence] without the plugin and its path, for where both stand beside it.
+func (e *Error) Reason() string { return e.sentence(fmt.Sprintf("%s: %v", e.Op, e.Err)) }
+
+func (e *Error) sentence(what string) string {
 	if e.Hint != "" {
-		s += "; " + e.Hint
+		what += "; " + e.Hint
 	}
-	return text.Printable(s, maxSentence)
+	return text.Printable(what, maxSentence)
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -34,8 +34,10 @@ const (
 	StateBroken State = "broken"
 )
 
-// States of a listed file that is never started.
+// States of a listed file that is not started.
 const (
+	// A person has to accept the file first; Reason says why, and how.
+	StateUntrusted State = "untrusted"
 	// A plugin with the same name in an earlier directory is used instead; Reason says which.
 	StateShadowed State = "shadowed"
 	// Path is no file but a plugin directory that cannot be searched; Reason says why.

@@ -34,9 +34,20 @@ type Entry struct {
 	// Info is what the plugin reports about itself; see [Record].
 	Info json.RawMessage `json:"info"`
 	At   time.Time       `json:"at"`
+	// Locked is set if a person locked it; if not, At is when it was first used.
+	Locked bool `json:"locked,omitempty"`
 }
 
-// NewEntry returns the entry of a plugin that is locked now, to the second.
+// changed says that a file is not the one that was recorded.
+func (e Entry) changed() string {
+	did := "first used"
+	if e.Locked {
+		did = "locked"
+	}
+	return fmt.Sprintf("the file has changed since it was %s, at %s UTC", did, e.At.UTC().Format(time.DateTime))
+}
+
+// NewEntry returns the entry of a plugin that is recorded now, to the second.
 func NewEntry(path, sum string, info json.RawMessage) Entry {
 	return Entry{SHA256: sum, Path: path, Info: info, At: time.Now().UTC().Truncate(time.Second)}
 }

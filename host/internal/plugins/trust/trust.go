@@ -93,8 +93,7 @@ func (p *Policy) Judge(b *discover.Binary) (Verdict, error) {
 		}
 		return Verdict{First: true}, nil
 	case entry.SHA256 != b.Sum:
-		return Verdict{}, fmt.Errorf("%w: the file has changed: its SHA-256 is %s, when it was locked it was %s",
-			fault.ErrUntrusted, b.Sum, entry.SHA256)
+		return Verdict{}, fmt.Errorf("%w: %s", fault.ErrUntrusted, entry.changed())
 	}
 	// A file that was moved is trusted by its hash, and is recorded at its new place too.
 	moved := lockKey(entry.Path) != key
@@ -148,8 +147,12 @@ func (p *Policy) CanLock() error {
 	return nil
 }
 
-// Lock replaces the entries for the same files. It is a person's decision, so it also replaces entries that contradict.
+// Lock replaces the entries for the same files, and marks them as locked. It is a person's decision, so it also replaces
+// entries that contradict.
 func (p *Policy) Lock(entries []Entry) error {
+	for i := range entries {
+		entries[i].Locked = true
+	}
 	err := p.lock.change(func(plugins map[string]Entry) {
 		for _, e := range entries {
 			plugins[lockKey(e.Path)] = e
