@@ -18,9 +18,11 @@ import (
 
 // Options are what a host is made of. The zero value is the usual host.
 type Options struct {
-	// Config is the configuration to use, as [config.Load] returns it. Nil loads the default one: the user's file,
-	// thresh.yaml in the working directory, the environment.
+	// Config is the configuration to use, as [config.Load] returns it. Nil loads it from the user's file, Project and the
+	// environment.
 	Config *config.Config
+	// Project is the directory whose thresh.yaml is read if Config is nil, such as "."; "" reads none.
+	Project string
 	// Logger receives the logs of the host and of the plugins. Nil logs to standard error, at the level of the
 	// setting log.level.
 	Logger *slog.Logger
@@ -38,6 +40,13 @@ type Host struct{ window *window.Host }
 // Open makes a host. It starts no process: a plugin is started when a session first needs it. The error is about the
 // configuration.
 func Open(o Options) (*Host, error) {
+	if o.Config == nil {
+		var err error
+		o.Config, err = config.Load(config.Options{WorkDir: o.Project, NoProject: o.Project == ""})
+		if err != nil {
+			return nil, err
+		}
+	}
 	options := window.Options{Config: o.Config, Meter: o.Meter, Attach: o.Attach, Keep: true}
 	if o.Logger != nil {
 		options.Logger = window.FromSlog(o.Logger)

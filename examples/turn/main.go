@@ -10,8 +10,8 @@ import (
 )
 
 func main() {
-	host.ReexecMain()                    // first: strategies run as copies of this program
-	h := must(host.Open(host.Options{})) // reads thresh.yaml
+	host.ReexecMain()                                // first: strategies run as copies of this program
+	h := must(host.Open(host.Options{Project: "."})) // reads thresh.yaml
 	defer h.Close()
 	s := must(h.Session(host.SessionOptions{})) // one conversation
 	ctx, blocks := context.Background(), []content.Block{content.Text{Text: "fix main.go"}}

@@ -14,6 +14,8 @@ type Options struct {
 	ConfigFile string
 	// WorkDir has the project file, and relative paths start from it. "" is the working directory.
 	WorkDir string
+	// NoProject reads no project file: what a program's own settings are is not up to the directory it runs in.
+	NoProject bool
 	// Profile chooses the profile, as an override of "profile" would; "" leaves it to the other layers.
 	Profile string
 	// Env are variables as NAME=value; the later of two with one name wins. Nil is the environment of the process. A
@@ -63,6 +65,9 @@ func Load(o Options) (*Config, error) {
 	}{
 		{pl.userFile(), LayerUserFile, true},
 		{filepath.Join(pl.workDir, fileName), LayerProjectFile, true},
+	}
+	if o.NoProject {
+		files = files[:1]
 	}
 	if o.ConfigFile != "" {
 		path := o.ConfigFile

@@ -29,10 +29,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// Options are what a host is made of. The zero value is the default configuration, with logs on standard error and no
-// metrics.
+// Options are what a host is made of.
 type Options struct {
-	// Config is a loaded configuration; nil loads the default one (config.Load with zero options).
+	// Config is required. The zero value of all else logs on standard error and measures nothing.
 	Config *config.Config
 	// Logger receives the logs of the host and of the plugins. Nil is standard error, at the level of the setting
 	// log.level.
@@ -88,12 +87,6 @@ type Host struct {
 // Open makes a host, and checks the settings that need no plugin. A plugin is started when a session first needs it.
 func Open(o Options) (*Host, error) {
 	c := o.Config
-	if c == nil {
-		var err error
-		if c, err = config.Load(config.Options{}); err != nil {
-			return nil, err
-		}
-	}
 	set := c.Settings()
 	prices := newCatalog(set.Model.PriceFile)
 	// A mistake fails the opening and not a turn.
