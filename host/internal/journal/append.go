@@ -77,16 +77,19 @@ func (j *Journal) take(entries []*history.Entry, once *sessionlog.Once, mine boo
 	if mine {
 		j.own.adds(j.history.Mark())
 	}
+	tasks := false
 	for _, e := range entries {
 		if mine {
 			j.log.Add(e.ID, e.Content)
 			j.grown.Add(int64(e.Tokens))
 		}
-		j.tasks.Observe(e.Content)
+		tasks = j.tasks.Observe(e.Content) || tasks
 	}
 	revision, total = j.history.AppendEntries(entries)
 	j.additions.took(once, revision, total)
-	j.session.Todos(todos.Active(j.tasks.Todos()))
+	if tasks {
+		j.session.Todos(todos.Active(j.tasks.Todos()))
+	}
 	if mine {
 		// What could not be written is kept and tried again. The next Prepare or Close fails if it still cannot be
 		// written.

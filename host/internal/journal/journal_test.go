@@ -196,6 +196,19 @@ func (f *flaky) Records(ctx context.Context, key store.Key, c store.Choice) iter
 	return f.Store.Records(ctx, key, c)
 }
 
+// What a session was opened with is in the log with its first entries.
+func TestTheFirstEntriesComeWithWhatTheSessionWasOpenedWith(t *testing.T) {
+	kept, key := store.NewMemory(), store.Key{ID: "s"}
+	h := open(t, kept, key, nil)
+	h.memory.Model = "claude"
+	if _, _, err := h.add("", "one"); err != nil {
+		t.Fatal(err)
+	}
+	if got := open(t, kept, key, nil).memory.Model; got != "claude" {
+		t.Errorf("the session is for the model %q", got)
+	}
+}
+
 // A session remembers a bounded number of keys, the last ones.
 func TestKeysAreForgotten(t *testing.T) {
 	h := open(t, store.NewMemory(), store.Key{ID: "s"}, nil)

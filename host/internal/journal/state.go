@@ -12,31 +12,38 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/todos"
 )
 
-// draft is what one append is going to write. It begins with what the log lacks of the session's state.
+// draft is what one append is going to write.
 type draft struct {
 	store.Change
 	tag    uint64 // by which the append is recognised in the log if its answer is lost; 0 for none
 	holder string // of the lease; "" if the append needs none
 	memory Memory
-	groups sessionlog.Groups // what the log lacks of it
-	behind uint64            // the number of the record behind those
+	groups sessionlog.Groups // what the log lacks of it; nil if that was not looked for
 }
 
-// draft begins an append. A turn that learned nothing has nothing to write. Callers hold j.writing.
-func (j *Journal) draft() (d draft, err error) {
-	d.tag, d.memory = rand.Uint64(), j.session.Remembers()
+// draft begins an append. Callers hold j.writing.
+func (j *Journal) draft() draft {
+	now := j.history.Snapshot()
+	d := draft{tag: rand.Uint64()}
+	d.Summary = store.Summary{Entries: len(now.Entries), Tokens: now.Tokens}
+	return d
+}
+
+// state begins a draft with what the log lacks of the session's state. A turn that learned nothing has nothing to write.
+func (j *Journal) state(d *draft) error {
+	d.memory = j.session.Remembers()
 	all, err := d.memory.Groups()
 	if err != nil {
-		return d, j.wrong(err)
+		return j.wrong(err)
 	}
 	if d.groups = all.Changed(j.seen.groups); len(d.groups) > 0 {
 		d.Records = []store.Record{{Kind: store.State, Data: sessionlog.AppendState(d.tag, d.groups)}}
 	}
-	d.behind = j.seen.at.Revision + uint64(len(d.Records)) + 1
-	now := j.history.Snapshot()
-	d.Summary = store.Summary{Entries: len(now.Entries), Tokens: now.Tokens}
-	return d, nil
+	return nil
 }
+
+// next is the number of the draft's next record.
+func (d *draft) next(p *seen) uint64 { return p.at.Revision + uint64(len(d.Records)) + 1 }
 
 // snapshot adds a snapshot to a draft, unless the state's views are of a history before the last rewrite, from which
 // they could not be made again. It has all groups, also those that this version does not know, which would be lost

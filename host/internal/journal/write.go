@@ -90,8 +90,10 @@ func (p *seen) wrote(d draft, head store.Head) {
 			p.since = 0
 		}
 	}
-	p.groups.Take(d.groups)
-	p.sentView, p.lastView = d.memory.SentView, d.memory.LastView
+	if d.groups != nil {
+		p.groups.Take(d.groups)
+		p.sentView, p.lastView = d.memory.SentView, d.memory.LastView
+	}
 	p.lost = nil // those that had not taken place cannot any more
 }
 
@@ -113,12 +115,15 @@ func (j *Journal) writeAdded(ctx context.Context, entries []*history.Entry, once
 	if j.store == nil {
 		return news{}, nil
 	}
-	d, err := j.draft() // what the session was opened with comes before its first entries
-	if err != nil {
-		return news{}, err
+	d := j.draft()
+	if len(j.seen.groups) == 0 { // what the session was opened with comes before its first entries
+		if err := j.state(&d); err != nil {
+			return news{}, err
+		}
 	}
+	seq := d.next(&j.seen)
 	for i, e := range entries {
-		e.Place = history.Place{Record: d.behind, Index: i}
+		e.Place = history.Place{Record: seq, Index: i}
 		d.Summary.Tokens += e.Tokens
 	}
 	d.Summary.Entries += len(entries)
@@ -170,12 +175,12 @@ func (j *Journal) writeRewritten(plan *history.Plan, step, strategy string) (new
 	case err != nil:
 		return news{}, err
 	}
-	d, err := j.draft() // before the rewrite: its views are of the history as it was
-	if err != nil {
+	d := j.draft()
+	if err := j.state(&d); err != nil { // before the rewrite: its views are of the history as it was
 		return news{}, err
 	}
 	w := sessionlog.Writer{}
-	data := w.Rewritten(d.behind, sessionlog.Rewritten{
+	data := w.Rewritten(d.next(&j.seen), sessionlog.Rewritten{
 		Tag: d.tag, Encoding: j.session.Counter().Encoding(), Step: step, Strategy: strategy, Rewrite: rewrite,
 	})
 	d.Records, d.Contents = append(d.Records, store.Record{Kind: store.Rewritten, Data: data}), w.Contents
@@ -198,8 +203,8 @@ func (j *Journal) writeState(ctx context.Context) (news, error) {
 	if j.store == nil {
 		return news{}, nil
 	}
-	d, err := j.draft()
-	if err != nil {
+	d := j.draft()
+	if err := j.state(&d); err != nil {
 		return news{}, err
 	}
 	if j.seen.since >= max(j.keeper.SnapshotEvery, d.Summary.Entries/snapshotShare) {

@@ -27,10 +27,10 @@ type Tracker struct {
 }
 
 // Observe processes the next entry of the conversation. A call changes the list when its answer arrives and is not an
-// error; [turns.Matcher] tells which call it answers.
+// error; [turns.Matcher] tells which call it answers. It reports whether the entry may have changed the list.
 //
 // Entries must come as added, before any compression. Updates of tasks created before the first of them change nothing.
-func (t *Tracker) Observe(c content.Content) {
+func (t *Tracker) Observe(c content.Content) bool {
 	defer func() { t.entries++ }()
 	if len(t.waiting) == 0 {
 		if c.Speaker == content.AI && len(t.seen) > 0 {
@@ -39,7 +39,7 @@ func (t *Tracker) Observe(c content.Content) {
 		}
 		// Nearly all entries: they begin nothing, and there is nothing they could end.
 		if c.Speaker != content.AI || !slices.ContainsFunc(c.Blocks, aboutTasks) {
-			return
+			return false
 		}
 	}
 	for i, block := range c.Blocks {
@@ -54,6 +54,7 @@ func (t *Tracker) Observe(c content.Content) {
 			}
 		}
 	}
+	return true
 }
 
 func aboutTasks(b content.Block) bool {
