@@ -68,9 +68,9 @@ Claude Code's: of the host that the environment names, else of the first.
 --total adds up, month by month, what runs of 'thresh wrap' saved, which a file next to
 serve.tokenFile keeps, and what the store of 'thresh serve' has of hosts that use it.
 
-With a plan (Claude, Codex) the provider tells with each answer what is used of its windows. "5 hours"
-and "week" are what was used since the host started, by all that use the plan; what it would have
-been without thresh is in proportion to the cost.`,
+With a plan (Claude, Codex) the provider tells with each answer what is used of its windows. A line
+says what was used of them since the host started, by all that use the plan; what it would have been
+without thresh is in proportion to the cost.`,
 		Example: `  thresh top
   thresh top --total
   thresh top --line    # "statusLine": {"type": "command", "command": "thresh top --line"}

@@ -83,8 +83,8 @@ before, else to proxy.upstreams.anthropic, .openai and .gemini.
 
 Terminal, signals and exit status are the agent's. When it has ended, a line on standard error says
 what was saved, and another one what was used of your plan (Claude, Codex), if the provider tells.
-'thresh top --total' adds up what runs saved. Warnings of the host are printed then, so that they do not disturb the agent's
-display.`)
+'thresh top --total' adds up what runs saved. Warnings of the host are printed then, so that they do
+not disturb the agent's display.`)
 	return b.String()
 }
 
