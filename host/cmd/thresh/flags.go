@@ -75,7 +75,11 @@ func (a *app) loadAttached(cmd *cobra.Command) (c *config.Config, attach map[str
 // open opens a host for a command, with its log on standard error. Plugins start when first used. The caller closes the
 // host, which stops the plugins. 'thresh run' opens the public package instead, and 'thresh doctor' none.
 func (a *app) open(cmd *cobra.Command) (*window.Host, error) {
-	return a.openLogging(cmd, false)
+	c, attach, err := a.loadAttached(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return a.openHost(c, attach, false)
 }
 
 // attach parses --attach into sockets by strategy name. It is a flag only, not a setting: an attached process is

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -8,18 +9,33 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // openQuietly is open for replays of many sessions with many variants. Warnings of sessions are not logged: the tables
 // have their figures, and a log line could not say which file and variant it is about.
-func (a *app) openQuietly(cmd *cobra.Command) (*window.Host, error) { return a.openLogging(cmd, true) }
+func (a *app) openQuietly(cmd *cobra.Command) (*window.Host, error) { return a.openToTry(cmd, true) }
 
-func (a *app) openLogging(cmd *cobra.Command, withoutSessions bool) (*window.Host, error) {
+// openToTry is open for commands that try strategies on recorded sessions. Who names a plugin directory on the command
+// line builds what is in it: it is run as it is, without a look into the lock file and without a new entry.
+func (a *app) openToTry(cmd *cobra.Command, withoutSessions bool) (*window.Host, error) {
 	c, attach, err := a.loadAttached(cmd)
 	if err != nil {
 		return nil, err
 	}
+	named := func(key string) bool { return c.Origin(key).Layer == config.LayerFlag }
+	set := c.Settings().Plugins
+	if named("plugins.dirs") && !named("plugins.lockFile") && set.Integrity == trust.TOFU && len(set.Dirs) > 0 {
+		if c, err = c.With("plugins.lockFile", "", cmd.Name()); err != nil {
+			return nil, err
+		}
+		a.say(hclog.Info, "plugins in "+strings.Join(set.Dirs, ", ")+" are run as they are, as you named the directory")
+	}
+	return a.openHost(c, attach, withoutSessions)
+}
+
+func (a *app) openHost(c *config.Config, attach map[string]string, withoutSessions bool) (*window.Host, error) {
 	return window.Open(window.Options{Config: c, Logger: a.shortLog(c.Settings().Log, withoutSessions), Attach: attach})
 }
 

@@ -59,6 +59,8 @@ history, or kind "noop" with the reason and the unchanged history. optimize, the
 continuous strategy, prints the positions of removed entries, the changed entries with their new
 content, and counts.
 
+Plugins in a directory that --plugin-dir names are run as they are: each build, without a lock.
+
 FILE is a session in any format that 'thresh sessions convert' reads; '-' is standard input.`,
 		Example: `  thresh plugins try --set model.contextLimit=20000 session.jsonl
   thresh plugins try --strategy top-down-truncation session.jsonl | jq .metadata
@@ -74,7 +76,7 @@ FILE is a session in any format that 'thresh sessions convert' reads; '-' is sta
 			default:
 				return usage(cmd, fmt.Errorf("--step is compress or optimize, not %q", step))
 			}
-			h, err := a.open(cmd)
+			h, err := a.openToTry(cmd, false)
 			if err != nil {
 				return err
 			}
