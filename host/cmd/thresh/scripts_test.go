@@ -118,9 +118,9 @@ func TestScripts(t *testing.T) {
 }
 
 // wider returns the first line of a text that has more columns; "" if none has.
-func wider(text string, most int) string {
+func wider(text string, columns int) string {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > most {
+		if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > columns {
 			return line
 		}
 	}

@@ -80,8 +80,8 @@ func (r *Report) Advice(name func(string) string) (headline string, lines []Line
 		add("enough", "is at least %s of both in nine of ten sessions; each tried with the advice of the others alone, "+
 			"%d of %d keep it", Kept.Text(x.MinRecall), x.Held, x.Of)
 	}
-	const more = 0.01 // less is not worth a choice
-	if most, v := r.total(r.KeepsMost()), r.total(taken); most != nil && v != nil && most.Kept > v.Kept+more {
+	const minMore = 0.01 // less is not worth a choice
+	if most, v := r.total(r.KeepsMost()), r.total(taken); most != nil && v != nil && most.Kept > v.Kept+minMore {
 		cost, _ := most.Cost(x.PriceList)
 		add("or", "%s, which keeps most: %s and %s, and costs %s", called(most.Variant), Kept.Text(most.Recall.ShareLines),
 			Kept.Text(most.Own.Share), against(cost.Relative))
@@ -152,12 +152,12 @@ func against(relative float64) string {
 
 // some lists at most three of a list.
 func some[T any](list []T, name func(T) string) string {
-	const most = 3
+	const maxNamed = 3
 	var parts []string
-	for _, one := range list[:min(len(list), most)] {
+	for _, one := range list[:min(len(list), maxNamed)] {
 		parts = append(parts, name(one))
 	}
-	if more := len(list) - most; more > 0 {
+	if more := len(list) - maxNamed; more > 0 {
 		return strings.Join(parts, ", ") + fmt.Sprintf(" and %d more", more)
 	}
 	return strings.Join(parts, ", ")
