@@ -193,21 +193,21 @@ func ExampleHost_Count() {
 }
 
 // An agent that takes input while a turn is prepared marks where the turn ends.
-func ExampleSession_Mark() {
+func ExampleSession_Point() {
 	_, s, done := open(host.SessionOptions{})
 	defer done()
 	ctx := context.Background()
 	if _, err := s.Add(ctx, say(content.Human, "Fix the parser.")); err != nil {
 		fmt.Println(err)
 	}
-	mark, err := s.Mark()
+	point, err := s.Point()
 	if err != nil {
 		fmt.Println(err)
 	}
 	if _, err := s.Add(ctx, say(content.Human, "And the tests.")); err != nil { // typed meanwhile
 		fmt.Println(err)
 	}
-	ready, err := s.Prepare(ctx, host.PrepareOptions{UpTo: &mark})
+	ready, err := s.Prepare(ctx, host.PrepareOptions{UpTo: &point})
 	if err != nil {
 		fmt.Println(err)
 	}

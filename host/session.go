@@ -95,17 +95,17 @@ type PrepareOptions struct {
 	// At is when the request is sent; zero is now. The cadence "priced" uses it to tell whether the prompt cache has
 	// expired.
 	At time.Time
-	// UpTo leaves out what was added after a [Session.Mark]; nil leaves out nothing. It is for an agent that adds
+	// UpTo leaves out what was added after a [Session.Point]; nil leaves out nothing. It is for an agent that adds
 	// entries while Prepare runs.
-	UpTo *Mark
+	UpTo *Point
 }
 
-// Mark is a moment between two additions to a session.
-type Mark = history.Mark
+// Point is a moment between two additions to a session.
+type Point = history.Point
 
-// Mark returns the moment after everything that was added so far, for [PrepareOptions].
-func (s *Session) Mark() (Mark, error) {
-	return s.window.Mark()
+// Point returns the moment after everything that was added so far, for [PrepareOptions].
+func (s *Session) Point() (Point, error) {
+	return s.window.Point()
 }
 
 // Prepared is a history that is safe to send.
@@ -147,8 +147,8 @@ func (s *Session) Compress(ctx context.Context) (outcome.Outcome, error) {
 	return s.CompressUpTo(ctx, nil)
 }
 
-// CompressUpTo is Compress for what was added up to a mark; nil is now.
-func (s *Session) CompressUpTo(ctx context.Context, m *Mark) (outcome.Outcome, error) {
+// CompressUpTo is Compress for what was added up to a point; nil is now.
+func (s *Session) CompressUpTo(ctx context.Context, m *Point) (outcome.Outcome, error) {
 	return s.window.Compress(ctx, m)
 }
 
@@ -186,13 +186,13 @@ func (s *Session) History() (History, error) { return s.HistoryAt(nil) }
 
 // Refresh takes in what other hosts of the same store have written. Everything that changes a session does so by
 // itself; [Session.HistoryAt] and [Session.Size] do not, as they wait for nothing. It is for a request that was made at
-// the moment upTo (nil is now), and returns the mark to read the history at: what others added before is seen.
-func (s *Session) Refresh(ctx context.Context, upTo *Mark) (*Mark, error) {
+// the moment upTo (nil is now), and returns the point to read the history at: what others added before is seen.
+func (s *Session) Refresh(ctx context.Context, upTo *Point) (*Point, error) {
 	return s.window.Refresh(ctx, upTo)
 }
 
-// HistoryAt is History without what was added after a mark; nil is now.
-func (s *Session) HistoryAt(m *Mark) (History, error) {
+// HistoryAt is History without what was added after a point; nil is now.
+func (s *Session) HistoryAt(m *Point) (History, error) {
 	h, err := s.window.HistoryAt(m)
 	if err != nil {
 		return History{}, err
@@ -207,8 +207,8 @@ type Size struct {
 	Entries int
 }
 
-// Size returns the size of the owned history without what was added after a mark; nil is now. It copies nothing.
-func (s *Session) Size(m *Mark) (Size, error) {
+// Size returns the size of the owned history without what was added after a point; nil is now. It copies nothing.
+func (s *Session) Size(m *Point) (Size, error) {
 	revision, tokens, entries, err := s.window.Size(m)
 	return Size{State{revision, tokens}, entries}, err
 }

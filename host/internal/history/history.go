@@ -25,7 +25,7 @@ type History struct {
 	epoch    uint64
 	added    uint64 // entries ever appended, removed ones included
 	appends  uint64 // how often entries were appended
-	rewrote  Mark   // the last rewrite had seen what was appended before
+	rewrote  Point  // the last rewrite had seen what was appended before
 	nextID   uint64
 	index    *check.Index // what judging edits needs; nil until a snapshot needs it
 	refers   int          // how many entries have marks that refer to others
@@ -97,7 +97,7 @@ type Snapshot struct {
 
 	sums   sums
 	refers int          // of all entries, those behind the snapshot too
-	at     Mark         // when it was taken, or the mark that it was taken for
+	at     Point        // when it was taken, or the point that it was taken for
 	index  *check.Index // shared by the epoch's snapshots
 }
 
@@ -108,38 +108,38 @@ func (h *History) Snapshot() Snapshot {
 	return h.snapshotAt(nil)
 }
 
-// Mark is a moment between two additions to a history. It divides what was appended before it from what was appended
+// Point is a moment between two additions to a history. It divides what was appended before it from what was appended
 // since, even after rewrites, which keep appended entries at the end, in their order.
-type Mark struct {
+type Point struct {
 	added, appends uint64
 }
 
-// MarkOf returns the mark after so many entries and additions.
-func MarkOf(added, appends uint64) Mark { return Mark{added, appends} }
+// PointOf returns the point after so many entries and additions.
+func PointOf(added, appends uint64) Point { return Point{added, appends} }
 
-// Counts returns how many entries, in how many additions, were appended before the mark.
-func (m Mark) Counts() (added, appends uint64) { return m.added, m.appends }
+// Counts returns how many entries, in how many additions, were appended before the point.
+func (m Point) Counts() (added, appends uint64) { return m.added, m.appends }
 
-// Mark returns the moment after everything appended so far.
-func (h *History) Mark() Mark {
+// Point returns the moment after everything appended so far.
+func (h *History) Point() Point {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return Mark{h.added, h.appends}
+	return Point{h.added, h.appends}
 }
 
-// SnapshotAt is Snapshot without what was appended after a mark; a nil mark is now. If a rewrite had seen later
+// SnapshotAt is Snapshot without what was appended after a point; a nil point is now. If a rewrite had seen later
 // entries, these are included: they can no longer be told apart.
 //
 // Revision is what it would be without the later entries: one for each earlier addition and for each rewrite so far.
-func (h *History) SnapshotAt(m *Mark) Snapshot {
+func (h *History) SnapshotAt(m *Point) Snapshot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.snapshotAt(m)
 }
 
 // snapshotAt is SnapshotAt for callers that hold h.mu.
-func (h *History) snapshotAt(m *Mark) Snapshot {
-	at := Mark{h.added, h.appends}
+func (h *History) snapshotAt(m *Point) Snapshot {
+	at := Point{h.added, h.appends}
 	if m != nil {
 		at = *m
 		if at.added < h.rewrote.added {

@@ -405,11 +405,11 @@ func BenchmarkTurn(b *testing.B) {
 // TestWhatIsAppendedAfterAMarkIsNotSeen, whatever is rewritten before and after it.
 func TestWhatIsAppendedAfterAMarkIsNotSeen(t *testing.T) {
 	h := of(t, says("a"), human("b"), calls("1"), answers("1"))
-	mark := h.Mark()
+	point := h.Point()
 	before, view := h.Snapshot(), h.View(count)
 	same := func(when string, want history.Snapshot) {
 		t.Helper()
-		got := h.SnapshotAt(&mark)
+		got := h.SnapshotAt(&point)
 		if diff := cmp.Diff(want.Contents(), got.Contents()); diff != "" {
 			t.Errorf("%s:\n%s", when, diff)
 		}
@@ -417,7 +417,7 @@ func TestWhatIsAppendedAfterAMarkIsNotSeen(t *testing.T) {
 			got.Epoch != want.Epoch {
 			t.Errorf("%s: %+v, want %+v", when, got, want)
 		}
-		v := h.ViewAt(&mark, count)
+		v := h.ViewAt(&point, count)
 		if diff := cmp.Diff(got.Contents(), v.Contents()); diff != "" || v.Tokens != got.Tokens ||
 			v.Revision != got.Revision {
 			t.Errorf("%s: the view has %d tokens, revision %d:\n%s", when, v.Tokens, v.Revision, diff)
@@ -426,13 +426,13 @@ func TestWhatIsAppendedAfterAMarkIsNotSeen(t *testing.T) {
 	add(h, human("late"), says("later"))
 	add(h, calls("2"))
 	same("after additions", before)
-	h.View(count) // settles what came after the mark
+	h.View(count) // settles what came after the point
 	same("after a later view", before)
-	if diff := cmp.Diff(view.Contents(), h.ViewAt(&mark, count).Contents()); diff != "" {
+	if diff := cmp.Diff(view.Contents(), h.ViewAt(&point, count).Contents()); diff != "" {
 		t.Errorf("the view:\n%s", diff)
 	}
 
-	plan := must(h.SnapshotAt(&mark).PlanOptimize(t.Context(), []rewrite.Edit{{Index: 0, Remove: true}}, counts))
+	plan := must(h.SnapshotAt(&point).PlanOptimize(t.Context(), []rewrite.Edit{{Index: 0, Remove: true}}, counts))
 	if _, err := h.Apply(plan); err != nil {
 		t.Fatal(err)
 	}
@@ -441,7 +441,7 @@ func TestWhatIsAppendedAfterAMarkIsNotSeen(t *testing.T) {
 	rewritten.Tokens -= count(says("a"))
 	rewritten.Revision++
 	rewritten.Epoch++
-	same("after a rewrite up to the mark", rewritten)
+	same("after a rewrite up to the point", rewritten)
 	if got := h.Snapshot(); len(got.Entries) != 6 || got.Revision != rewritten.Revision+2 ||
 		got.Added != before.Added+3 {
 		t.Errorf("all of it: %d entries, %+v", len(got.Entries), got)
@@ -454,8 +454,8 @@ func TestWhatIsAppendedAfterAMarkIsNotSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	add(h, human("latest"))
-	if got := h.SnapshotAt(&mark); len(got.Entries) != 6 || got.Revision != h.Snapshot().Revision-1 {
-		t.Errorf("after a rewrite beyond the mark: %d entries, revision %d", len(got.Entries), got.Revision)
+	if got := h.SnapshotAt(&point); len(got.Entries) != 6 || got.Revision != h.Snapshot().Revision-1 {
+		t.Errorf("after a rewrite beyond the point: %d entries, revision %d", len(got.Entries), got.Revision)
 	}
 }
 

@@ -14,7 +14,7 @@ var ErrReplay = errors.New("the record does not fit the history before it")
 // Rewrite is what a [Plan] makes of a history, as data. [History.Replay] gives the same history as [History.Apply] did.
 type Rewrite struct {
 	// Base is the moment up to which the plan had seen the history. Positions refer to the history up to it.
-	Base   Mark
+	Base   Point
 	Pieces []Piece
 	// Reasons say why an entry was removed or edited, by position. They are for people.
 	Reasons map[int]sdk.Reason
@@ -130,8 +130,8 @@ func (h *History) Replay(r Rewrite) error {
 // State is a history without its entries, as a snapshot in a log holds it next to the list of entries.
 type State struct {
 	Revision, Epoch uint64
-	// Now is the mark after everything that was added, Rewrote what the last rewrite had seen.
-	Now, Rewrote Mark
+	// Now is the point after everything that was added, Rewrote what the last rewrite had seen.
+	Now, Rewrote Point
 	// LastID is the number of the last id given to an entry.
 	LastID uint64
 }
@@ -140,7 +140,7 @@ type State struct {
 func (h *History) State() (State, []*Entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return State{Revision: h.revision, Epoch: h.epoch, Now: Mark{h.added, h.appends}, Rewrote: h.rewrote,
+	return State{Revision: h.revision, Epoch: h.epoch, Now: Point{h.added, h.appends}, Rewrote: h.rewrote,
 		LastID: h.nextID}, h.entries[:len(h.entries):len(h.entries)]
 }
 

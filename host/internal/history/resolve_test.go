@@ -95,7 +95,7 @@ func TestMarksHoldAfterARewrite(t *testing.T) {
 
 // An Optimize that removes what a mark refers to brings the lines back, and a mark of another result names the place
 // where they then are.
-func TestMarksHoldAfterAnOptimize(t *testing.T) {
+func TestPointsHoldAfterAnOptimize(t *testing.T) {
 	entries := []content.Content{human("a")}
 	for i, text := range []string{lines(1, 2, 3, 4), lines(2, 3, 4) + "new\nnewer\n", "new\nnewer\n"} {
 		entries = append(entries, ls(fmt.Sprint(i), text)...)

@@ -24,15 +24,15 @@ type View struct {
 	Revision, Epoch    uint64
 	Owned, OwnedTokens int
 
-	at       Mark
+	at       Point
 	contents []content.Content
 	sums     sums
 	settled  int // entries at the beginning that only a rewrite can change
 }
 
-// Mark returns the moment of the view. [History.ViewAt] makes the same view of it again, unless the history is
+// Point returns the moment of the view. [History.ViewAt] makes the same view of it again, unless the history is
 // rewritten.
-func (v View) Mark() Mark { return v.at }
+func (v View) Point() Point { return v.at }
 
 // Contents returns what to send, shared and not to be changed. It is nil for the zero View only, which tells an agent
 // that its session is closed.
@@ -66,8 +66,8 @@ func (h *History) SettledBy(n int) (entries, made int) {
 // View returns the history as it is safe to send. count counts the few entries that are made for it.
 func (h *History) View(count func(content.Content) int) View { return h.ViewAt(nil, count) }
 
-// ViewAt is View without what was appended after a mark; a nil mark is now. See [History.SnapshotAt].
-func (h *History) ViewAt(m *Mark, count func(content.Content) int) View {
+// ViewAt is View without what was appended after a point; a nil point is now. See [History.SnapshotAt].
+func (h *History) ViewAt(m *Point, count func(content.Content) int) View {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.snapshotAt(m)

@@ -25,13 +25,13 @@ func TestViewsDoNotDependOnEarlierViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := history.New()
 		var views []taken
-		marks := []history.Mark{h.Mark()}
+		points := []history.Point{h.Point()}
 		entries := rapid.OneOf(gen.History(gen.Options{Malformed: true}), conversations()).Draw(t, "history")
 		for len(entries) > 0 {
 			n := rapid.IntRange(1, len(entries)).Draw(t, "added")
 			add(h, entries[:n]...)
 			entries = entries[n:]
-			marks = append(marks, h.Mark())
+			points = append(points, h.Point())
 			for range rapid.IntRange(1, 5).Draw(t, "steps") {
 				if rapid.Bool().Draw(t, "edit") {
 					if edit(t, h) {
@@ -39,9 +39,9 @@ func TestViewsDoNotDependOnEarlierViews(t *testing.T) {
 					}
 					continue
 				}
-				m := marks[len(marks)-1]
+				m := points[len(points)-1]
 				if rapid.IntRange(0, 3).Draw(t, "earlier") == 0 {
-					m = rapid.SampledFrom(marks).Draw(t, "mark")
+					m = rapid.SampledFrom(points).Draw(t, "point")
 				}
 				v := h.ViewAt(&m, count)
 				if diff := cmp.Diff(fresh(h.SnapshotAt(&m)), shape(v)); diff != "" {
@@ -236,8 +236,8 @@ func TestAShorterViewSharesWhatItHas(t *testing.T) {
 	for i, c := range gen.Letters(t, "hahahaha") {
 		h.AppendEntries([]*history.Entry{{ID: fmt.Sprint("e", i+1), Content: c, Count: history.Count{Tokens: 2}}})
 	}
-	mark := history.MarkOf(3, 3)
-	short, long := h.ViewAt(&mark, count), h.View(count)
+	point := history.PointOf(3, 3)
+	short, long := h.ViewAt(&point, count), h.View(count)
 	if entries, tokens := short.Shared(long); entries != len(short.Entries) || tokens != short.Tokens {
 		t.Errorf("%d entries of %d tokens are shared, want all %d", entries, tokens, len(short.Entries))
 	}

@@ -75,7 +75,7 @@ func (j *Journal) Append(ctx context.Context, a Addition) (revision uint64, tota
 // take takes written entries into memory. mine are those that this host has added: they are in its transcript log.
 func (j *Journal) take(entries []*history.Entry, once *sessionlog.Once, mine bool) (revision uint64, total int) {
 	if mine {
-		j.own.adds(j.history.Mark())
+		j.own.adds(j.history.Point())
 	}
 	tasks := false
 	for _, e := range entries {

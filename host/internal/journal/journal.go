@@ -65,7 +65,7 @@ type Journal struct {
 	log       *transcriptlog.Log // what was added, for people; nil without transcript.dir
 	tasks     todos.Tracker      // reads the agent's task list from added entries
 	additions additions
-	own       own
+	own       ownAdditions
 	seen      seen
 
 	// For releasing memory: see idle.go.
@@ -226,8 +226,8 @@ func (j *Journal) sending() searched {
 	defer j.writing.Unlock()
 	one := searched{key: j.key, until: j.seen.at.Revision, sent: j.history.Snapshot().Entries}
 	if m := j.session.Remembers(); m.Last.Made {
-		view, mark := m.LastView, m.LastView.Mark()
-		before := len(j.history.SnapshotAt(&mark).Entries)
+		view, point := m.LastView, m.LastView.Point()
+		before := len(j.history.SnapshotAt(&point).Entries)
 		one.sent = slices.Concat(view.Entries, one.sent[before:])
 	}
 	return one

@@ -97,7 +97,7 @@ func (j *Journal) leased(ctx context.Context, head store.Head) (done func(), _ e
 
 // hold makes rewrites name this host as the lease's holder, and takes in what others wrote before. It does so under
 // j.writing, so no append of this host comes between the check and the turn's work.
-func (j *Journal) hold(ctx context.Context, head store.Head) (n news, err error) {
+func (j *Journal) hold(ctx context.Context, head store.Head) (n observed, err error) {
 	j.writing.Lock()
 	defer j.writing.Unlock()
 	j.seen.holder = j.keeper.Name

@@ -6,25 +6,26 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 )
 
-// maxOwn is how many additions of this host a session remembers: more than may wait behind a request.
-const maxOwn = 1024
+// maxOwnAdditions is how many additions of this host a session remembers: more than may wait behind a request.
+const maxOwnAdditions = 1024
 
-// own are the moments before this host's last additions. They tell whether an entry behind a mark was added by this
-// host, after the mark was taken, or by another one, of which this host had not heard. [Journal.writing] guards it.
-type own []history.Mark
+// ownAdditions are the points before this host's last additions. They tell whether an entry behind a point was added by
+// this host, after the point was taken, or by another one, of which this host had not heard. [Journal.writing] guards
+// it.
+type ownAdditions []history.Point
 
-func (o *own) adds(at history.Mark) {
-	if len(*o) >= maxOwn {
-		*o = append((*o)[:0:0], (*o)[len(*o)-maxOwn/2:]...)
+func (o *ownAdditions) adds(at history.Point) {
+	if len(*o) >= maxOwnAdditions {
+		*o = append((*o)[:0:0], (*o)[len(*o)-maxOwnAdditions/2:]...)
 	}
 	*o = append(*o, at)
 }
 
-// upTo returns the moment before this host's first addition behind a mark, or now if there is none. What others added
-// before it was there when the mark was taken, or came at the same time.
-func (o own) upTo(m, now history.Mark) history.Mark {
+// upTo returns the moment before this host's first addition behind a point, or now if there is none. What others added
+// before it was there when the point was taken, or came at the same time.
+func (o ownAdditions) upTo(m, now history.Point) history.Point {
 	asked, _ := m.Counts()
-	i, _ := slices.BinarySearchFunc(o, asked, func(at history.Mark, asked uint64) int {
+	i, _ := slices.BinarySearchFunc(o, asked, func(at history.Point, asked uint64) int {
 		added, _ := at.Counts()
 		if added < asked {
 			return -1
@@ -34,7 +35,7 @@ func (o own) upTo(m, now history.Mark) history.Mark {
 	switch {
 	case i == len(o):
 		return now
-	case i == 0 && len(o) > maxOwn/2: // there may have been others that are forgotten
+	case i == 0 && len(o) > maxOwnAdditions/2: // there may have been others that are forgotten
 		return m
 	}
 	return o[i]

@@ -49,23 +49,23 @@ func (j *Journal) load(ctx context.Context) (found bool, err error) {
 // 0 is none. A record moves seen.at only after it was taken in, so memory always matches it. The result decides
 // what the caller must do again: a plan made from a history that another host has rewritten no longer fits. Callers
 // hold j.writing.
-func (j *Journal) catchUp(ctx context.Context, tag uint64) (news, error) {
+func (j *Journal) catchUp(ctx context.Context, tag uint64) (observed, error) {
 	p := &j.seen
 	head, err := j.store.Head(ctx, j.key)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && p.exists, err == nil && p.another(head):
-		return news{}, j.deleted()
+		return observed{}, j.deleted()
 	case errors.Is(err, store.ErrNotFound):
 		p.unsure = false
-		return news{}, nil
+		return observed{}, nil
 	case err != nil:
-		return news{}, j.wrong(err)
+		return observed{}, j.wrong(err)
 	}
 	p.found(head)
 	// Nothing was written, not even by a write whose outcome was unknown.
 	if head.Position() == p.at {
 		p.unsure = false
-		return news{}, nil
+		return observed{}, nil
 	}
 	// The fence is from before the records are read: if it moves meanwhile, the next write is refused.
 	p.at.Fence = head.Fence
@@ -173,7 +173,7 @@ func (r *replay) begin(ctx context.Context, seq uint64) error {
 
 // tail takes in the records after the session's position. It reads all of them first, so an error of the store changes
 // nothing. The result says what they were, apart from this host's own.
-func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
+func (r *replay) tail(ctx context.Context, tag uint64) (n observed, err error) {
 	p := &r.seen
 	var steps []step
 	for step, err := range r.read(ctx, store.Choice{From: p.at.Revision + 1}) {
@@ -246,7 +246,7 @@ func (r *replay) step(step step, mine bool) error {
 }
 
 // views makes the views that are due of the present history. They are not stored: a view is a part of the history, up
-// to a mark.
+// to a point.
 func (r *replay) views() error {
 	if !r.sent && !r.last {
 		return nil
@@ -264,7 +264,7 @@ func (r *replay) views() error {
 		if !p.Made || p.Epoch != now {
 			return history.View{}
 		}
-		return r.history.ViewAt(&p.Mark, count)
+		return r.history.ViewAt(&p.Point, count)
 	}
 	if r.sent {
 		r.seen.sentView = view(state.Sent)

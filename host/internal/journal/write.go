@@ -18,8 +18,8 @@ const (
 	snapshotEvery, snapshotShare = 100, 32
 )
 
-// news is what was new in the log.
-type news struct {
+// observed is what was new in the log.
+type observed struct {
 	moved     bool // another host has written, or has taken the lease
 	own       bool // the write that failed had taken place
 	rewritten bool // another host has rewritten the history
@@ -27,9 +27,9 @@ type news struct {
 }
 
 // write appends a draft behind what this host has seen of the log. If another host has written more, nothing is
-// written, and the session is brought up to date. If news.moved is set without news.own, the draft was not written: the
-// caller looks at what is new and decides again. Callers hold j.writing.
-func (j *Journal) write(ctx context.Context, d draft) (news, error) {
+// written, and the session is brought up to date. If observed.moved is set without observed.own, the draft was not
+// written: the caller looks at what is new and decides again. Callers hold j.writing.
+func (j *Journal) write(ctx context.Context, d draft) (observed, error) {
 	p := &j.seen
 	// Not ended with its caller: it would not be known whether it took place.
 	ctx, cancel := store.Within(context.WithoutCancel(ctx))
@@ -48,7 +48,7 @@ func (j *Journal) write(ctx context.Context, d draft) (news, error) {
 			n.moved = true
 			return n, err
 		case err != nil:
-			return news{}, j.wrong(err)
+			return observed{}, j.wrong(err)
 		}
 		p.found(head)
 		p.at = head.Position()
@@ -58,18 +58,18 @@ func (j *Journal) write(ctx context.Context, d draft) (news, error) {
 	head, err := j.store.Append(ctx, j.key, at, d.Change)
 	if err == nil {
 		p.wrote(d, head)
-		return news{}, nil
+		return observed{}, nil
 	}
 	conflict, fault := (*store.ConflictError)(nil), (*store.Fault)(nil)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return news{}, j.deleted()
+		return observed{}, j.deleted()
 	case errors.As(err, &conflict):
 		n, err := j.catchUp(ctx, d.tag)
 		n.moved = true
 		return n, err
 	case errors.As(err, &fault) && !fault.Unknown:
-		return news{}, j.wrong(err)
+		return observed{}, j.wrong(err)
 	}
 	// It is not known whether it was written. If that cannot be found out now, the next operation looks again. That
 	// it is missing proves nothing: the database may still be working on it.
@@ -111,14 +111,14 @@ func (j *Journal) deleted() error {
 
 // writeAdded writes entries that are about to be added, and sets their place in the log. A refused write leaves a wrong
 // place, which the next try sets again.
-func (j *Journal) writeAdded(ctx context.Context, entries []*history.Entry, once *sessionlog.Once) (news, error) {
+func (j *Journal) writeAdded(ctx context.Context, entries []*history.Entry, once *sessionlog.Once) (observed, error) {
 	if j.store == nil {
-		return news{}, nil
+		return observed{}, nil
 	}
 	d := j.draft()
 	if len(j.seen.groups) == 0 { // what the session was opened with comes before its first entries
 		if err := j.state(&d); err != nil {
-			return news{}, err
+			return observed{}, err
 		}
 	}
 	seq := d.next(&j.seen)
@@ -167,17 +167,17 @@ func (j *Journal) Rewrite(plan *history.Plan, step, strategy string) error {
 
 // writeRewritten writes a rewrite that is about to be applied, and what the turn has learned so far. Callers hold
 // j.writing.
-func (j *Journal) writeRewritten(plan *history.Plan, step, strategy string) (news, error) {
+func (j *Journal) writeRewritten(plan *history.Plan, step, strategy string) (observed, error) {
 	rewrite, err := j.history.Ready(plan)
 	switch {
 	case errors.Is(err, history.ErrStale): // an addition has taken in a rewrite of another host meanwhile
-		return news{}, ErrMoved
+		return observed{}, ErrMoved
 	case err != nil:
-		return news{}, err
+		return observed{}, err
 	}
 	d := j.draft()
 	if err := j.state(&d); err != nil { // before the rewrite: its views are of the history as it was
-		return news{}, err
+		return observed{}, err
 	}
 	w := sessionlog.Writer{}
 	data := w.Rewritten(d.next(&j.seen), sessionlog.Rewritten{
@@ -199,21 +199,21 @@ func (j *Journal) writeRewritten(plan *history.Plan, step, strategy string) (new
 
 // writeState writes changes of the session's state, and a snapshot if one is due, in one append. Callers hold
 // j.writing.
-func (j *Journal) writeState(ctx context.Context) (news, error) {
+func (j *Journal) writeState(ctx context.Context) (observed, error) {
 	if j.store == nil {
-		return news{}, nil
+		return observed{}, nil
 	}
 	d := j.draft()
 	if err := j.state(&d); err != nil {
-		return news{}, err
+		return observed{}, err
 	}
 	if j.seen.since >= max(j.keeper.SnapshotEvery, d.Summary.Entries/snapshotShare) {
 		if err := j.snapshot(&d); err != nil {
-			return news{}, err
+			return observed{}, err
 		}
 	}
 	if len(d.Records) == 0 {
-		return news{}, nil
+		return observed{}, nil
 	}
 	return j.write(ctx, d)
 }
@@ -270,7 +270,7 @@ func (j *Journal) undo(before Memory, counter *tokens.Counter) error {
 //
 // It returns the moment up to which the request may see the history. What other hosts added before the request is in
 // the log but not yet in this host's memory, so by upTo alone it would count as added later.
-func (j *Journal) Refresh(ctx context.Context, upTo *history.Mark) (*history.Mark, error) {
+func (j *Journal) Refresh(ctx context.Context, upTo *history.Point) (*history.Point, error) {
 	if j.store == nil || j.done.Err() != nil {
 		return upTo, nil
 	}
@@ -284,7 +284,7 @@ func (j *Journal) Refresh(ctx context.Context, upTo *history.Mark) (*history.Mar
 	if _, err := j.catchUp(ctx, 0); err != nil || upTo == nil {
 		return upTo, err
 	}
-	moment := j.own.upTo(*upTo, j.history.Mark())
+	moment := j.own.upTo(*upTo, j.history.Point())
 	return &moment, nil
 }
 

@@ -38,7 +38,7 @@ type Sending struct {
 	// UpTo, if not nil, is when the turn was requested: what was appended later is neither given to the strategy nor
 	// part of the view, and is left for the next turn. nil: the turn sees everything that the history holds when it
 	// begins.
-	UpTo *history.Mark
+	UpTo *history.Point
 }
 
 // Settings are the settings of one turn, resolved from the configuration.

@@ -21,7 +21,7 @@ type Call struct {
 	Session string
 	// Params points to the parameters.
 	Params any
-	run    func(context.Context, *Service, *Session, *host.Mark) (any, error)
+	run    func(context.Context, *Service, *Session, *host.Point) (any, error)
 }
 
 // doing is what a method does with which types.
@@ -34,8 +34,8 @@ type doing struct {
 }
 
 func ofSession[R, A any](method func(*Session, context.Context, R) (A, error)) doing {
-	return bound(true, func(ctx context.Context, _ *Service, s *Session, r *R, upTo *host.Mark) (A, error) {
-		if m, ok := any(r).(interface{ at(*host.Mark) }); ok {
+	return bound(true, func(ctx context.Context, _ *Service, s *Session, r *R, upTo *host.Point) (A, error) {
+		if m, ok := any(r).(interface{ at(*host.Point) }); ok {
 			m.at(upTo)
 		}
 		return method(s, ctx, *r)
@@ -43,7 +43,7 @@ func ofSession[R, A any](method func(*Session, context.Context, R) (A, error)) d
 }
 
 func ofHost[R, A any](method func(*Service, context.Context, R) (A, error)) doing {
-	return bound(false, func(ctx context.Context, s *Service, _ *Session, r *R, _ *host.Mark) (A, error) {
+	return bound(false, func(ctx context.Context, s *Service, _ *Session, r *R, _ *host.Point) (A, error) {
 		return method(s, ctx, *r)
 	})
 }
@@ -55,7 +55,7 @@ func byDoor[R, A any]() doing {
 }
 
 func bound[R, A any](session bool,
-	run func(context.Context, *Service, *Session, *R, *host.Mark) (A, error)) doing {
+	run func(context.Context, *Service, *Session, *R, *host.Point) (A, error)) doing {
 	result := reflect.TypeFor[A]()
 	if result.Kind() == reflect.Pointer {
 		result = result.Elem()
@@ -71,7 +71,7 @@ func bound[R, A any](session bool,
 				c.Session = of.about()
 			}
 			if run != nil {
-				c.run = func(ctx context.Context, s *Service, of *Session, upTo *host.Mark) (any, error) {
+				c.run = func(ctx context.Context, s *Service, of *Session, upTo *host.Point) (any, error) {
 					return run(ctx, s, of, r, upTo)
 				}
 			}
@@ -95,7 +95,7 @@ func (m *Method) Read(from io.Reader) (*Call, error) {
 
 // Run calls a method that is not a door's own: of is its session, nil if it is about none. upTo is the moment when the
 // request came, for methods that run later; nil is now.
-func (c *Call) Run(ctx context.Context, s *Service, of *Session, upTo *host.Mark) (any, error) {
+func (c *Call) Run(ctx context.Context, s *Service, of *Session, upTo *host.Point) (any, error) {
 	return c.run(ctx, s, of, upTo)
 }
 

@@ -7,6 +7,6 @@
 // methods.go has the table of methods, which doors that call them by name go by.
 //
 // Methods are safe for concurrent use. In which order the requests of one session take effect is up to the door: HTTP
-// requests have none, lines of one stream do. A door with an order uses [Session.Mark] to keep from a request what was
+// requests have none, lines of one stream do. A door with an order uses [Session.Point] to keep from a request what was
 // added after it.
 package service

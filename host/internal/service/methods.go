@@ -194,7 +194,7 @@ func (o Of) about() string { return o.Session }
 type Moment struct {
 	Of
 	// UpTo leaves out what was added after it; nil leaves out nothing. A door sets it, not an agent.
-	UpTo *host.Mark `json:"-"`
+	UpTo *host.Point `json:"-"`
 }
 
-func (m *Moment) at(upTo *host.Mark) { m.UpTo = upTo }
+func (m *Moment) at(upTo *host.Point) { m.UpTo = upTo }

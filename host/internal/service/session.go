@@ -115,10 +115,10 @@ func (s *Session) Close() error { return s.host.Close() }
 func (s *Session) close(context.Context, Of) (Empty, error) { return Empty{}, s.Close() }
 
 // Mark returns the moment after everything that was added so far.
-func (s *Session) Mark() (host.Mark, error) { return s.host.Mark() }
+func (s *Session) Point() (host.Point, error) { return s.host.Point() }
 
-// Size returns the size of the history without what was added after a mark; nil is now.
-func (s *Session) Size(upTo *host.Mark) (host.Size, error) { return s.host.Size(upTo) }
+// Size returns the size of the history without what was added after a point; nil is now.
+func (s *Session) Size(upTo *host.Point) (host.Size, error) { return s.host.Size(upTo) }
 
 // StateAnswer is what an agent needs to continue a session; the counts are in tokens.
 type StateAnswer struct {

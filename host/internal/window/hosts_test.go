@@ -315,13 +315,13 @@ func TestATurnSeesWhatOtherHostsAdded(t *testing.T) {
 func TestATurnSeesWhatOtherHostsAddedBeforeLaterEntries(t *testing.T) {
 	s, other := pair(t, &hooked{}, nil)
 	add(t, s, says(content.Human, "one"))
-	for i, way := range []func(*history.Mark) []string{
-		func(m *history.Mark) []string {
+	for i, way := range []func(*history.Point) []string{
+		func(m *history.Point) []string {
 			got, err := s.Prepare(t.Context(), window.Sending{UpTo: m})
 			must(t, err, nil)
 			return texts(got.Contents())
 		},
-		func(m *history.Mark) []string {
+		func(m *history.Point) []string {
 			upTo, err := s.Refresh(t.Context(), m)
 			must(t, err, nil)
 			return texts(ownedAt(t, s, upTo).Contents())

@@ -80,7 +80,7 @@ func TestNoReaderTakesAFailureForAnEmptySession(t *testing.T) {
 	add(t, s, says(content.Human, "one"), says(content.AI, "two"))
 	before := moment(t, s)
 	readers := map[string]func() (empty bool, err error){
-		"Mark":      func() (bool, error) { m, err := s.Mark(); return m != before, err },
+		"Point":     func() (bool, error) { m, err := s.Point(); return m != before, err },
 		"History":   func() (bool, error) { h, err := s.History(); return len(h.Entries) != 2, err },
 		"HistoryAt": func() (bool, error) { h, err := s.HistoryAt(&before); return len(h.Entries) != 2, err },
 		"Size":      func() (bool, error) { _, _, n, err := s.Size(nil); return n != 2, err },

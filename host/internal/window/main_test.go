@@ -110,7 +110,7 @@ type failing interface{ Error(...any) }
 // owned is the history of a session, ownedAt what it was at a moment.
 func owned(t failing, s *window.Session) history.Snapshot { return ownedAt(t, s, nil) }
 
-func ownedAt(t failing, s *window.Session, m *history.Mark) history.Snapshot {
+func ownedAt(t failing, s *window.Session, m *history.Point) history.Snapshot {
 	h, err := s.HistoryAt(m)
 	if err != nil {
 		t.Error(err)
@@ -118,9 +118,9 @@ func ownedAt(t failing, s *window.Session, m *history.Mark) history.Snapshot {
 	return h
 }
 
-func moment(t testing.TB, s *window.Session) history.Mark {
+func moment(t testing.TB, s *window.Session) history.Point {
 	t.Helper()
-	m, err := s.Mark()
+	m, err := s.Point()
 	if err != nil {
 		t.Error(err)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Refresh takes in what other hosts have written: see [journal.Journal.Refresh].
-func (s *Session) Refresh(ctx context.Context, upTo *history.Mark) (*history.Mark, error) {
+func (s *Session) Refresh(ctx context.Context, upTo *history.Point) (*history.Point, error) {
 	return s.journal.Refresh(ctx, upTo)
 }
 

@@ -169,8 +169,8 @@ func (s *Session) TranscriptPath() string { return s.journal.TranscriptPath() }
 // The error, here and of all that reads a session, says that the store did not give back what was released from memory.
 func (s *Session) History() (history.Snapshot, error) { return s.HistoryAt(nil) }
 
-// HistoryAt is History without what was added after a mark; a nil mark is now.
-func (s *Session) HistoryAt(m *history.Mark) (history.Snapshot, error) {
+// HistoryAt is History without what was added after a point; a nil point is now.
+func (s *Session) HistoryAt(m *history.Point) (history.Snapshot, error) {
 	leave, err := s.journal.Enter()
 	defer leave()
 	if err != nil {
@@ -179,9 +179,9 @@ func (s *Session) HistoryAt(m *history.Mark) (history.Snapshot, error) {
 	return s.history.SnapshotAt(m), nil
 }
 
-// Size returns the size of the history without what was added after a mark; a nil mark is now. It takes the same time
+// Size returns the size of the history without what was added after a point; a nil point is now. It takes the same time
 // for any history.
-func (s *Session) Size(m *history.Mark) (revision uint64, tokens, entries int, err error) {
+func (s *Session) Size(m *history.Point) (revision uint64, tokens, entries int, err error) {
 	h, err := s.HistoryAt(m)
 	return h.Revision, h.Tokens, len(h.Entries), err
 }

@@ -21,15 +21,15 @@ var _ prepare.Strategy = (*plugins.Strategy)(nil)
 // [Session.System]: tool schemas, a prompt not added yet, a system prompt that the session was not given.
 type Sending = prepare.Sending
 
-// Mark returns the moment after everything added so far, for Sending.UpTo, when Prepare runs in the background
+// Point returns the moment after everything added so far, for Sending.UpTo, when Prepare runs in the background
 // while entries are added.
-func (s *Session) Mark() (history.Mark, error) {
+func (s *Session) Point() (history.Point, error) {
 	leave, err := s.journal.Enter()
 	defer leave()
 	if err != nil {
-		return history.Mark{}, err
+		return history.Point{}, err
 	}
-	return s.history.Mark(), nil
+	return s.history.Point(), nil
 }
 
 // Prepared is a history that is safe to send, and what the turn did to it. The view is the zero one only if the session
@@ -228,7 +228,7 @@ func (s *Session) logWarnings(warnings []string) {
 }
 
 // Compress compresses the history now, whatever the threshold, except what was added after upTo if it is not nil.
-func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome.Outcome, err error) {
+func (s *Session) Compress(ctx context.Context, upTo *history.Point) (out outcome.Outcome, err error) {
 	var req prepare.Request
 	defer func(ctx context.Context) { s.host.metrics.Compress(ctx, req, &out, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
@@ -255,7 +255,7 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 	return out, s.failed("compress", journal.ErrBusy)
 }
 
-func (s *Session) compressOnce(ctx context.Context, upTo *history.Mark) (
+func (s *Session) compressOnce(ctx context.Context, upTo *history.Point) (
 	prepare.Request, outcome.Outcome, error) {
 	w, req, err := s.request(ctx, Sending{Pending: s.pendingTokens(0), UpTo: upTo})
 	if err != nil {

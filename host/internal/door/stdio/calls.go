@@ -18,11 +18,11 @@ type request struct {
 }
 
 // start runs the request in its place in the order of the session's. It is called on the goroutine of the queue, which
-// makes additions take effect in the order in which they arrived: everything else of the session waits for it. Cancelling
-// ctx ends a call that runs; one that waits still waits for those before it.
+// makes additions take effect in the order in which they arrived: everything else of the session waits for it.
+// Cancelling ctx ends a call that runs; one that waits still waits for those before it.
 func (c *request) start() {
 	s, order := c.queue.session, c.call.Method.Order
-	var upTo *host.Mark
+	var upTo *host.Point
 	if _, err := c.do(func() (any, error) {
 		if order == service.InTurnOnceBegun {
 			size, err := s.Size(nil)
@@ -36,7 +36,7 @@ func (c *request) start() {
 		}
 		if order == service.InTurn {
 			// Taken here, before anything that arrives later is added.
-			now, err := s.Mark()
+			now, err := s.Point()
 			if err != nil {
 				return nil, err
 			}
@@ -55,7 +55,7 @@ func (c *request) start() {
 	answer()
 }
 
-func (c *request) answer(s *service.Session, upTo *host.Mark) (any, error) {
+func (c *request) answer(s *service.Session, upTo *host.Point) (any, error) {
 	result, err := c.call.Run(c.ctx, nil, s, upTo)
 	if err == nil && c.call.Method.Order == service.Last {
 		// From here on the id is free, and requests for it are refused until it is opened again.

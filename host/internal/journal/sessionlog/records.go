@@ -46,7 +46,7 @@ const (
 
 	rewrittenStep     = 3
 	rewrittenStrategy = 4
-	rewrittenAdded    = 5 // the base's mark
+	rewrittenAdded    = 5 // the base's point
 	rewrittenAppends  = 6
 	rewrittenPiece    = 7
 	rewrittenReason   = 8
@@ -141,7 +141,7 @@ func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 	m.string(recordEncoding, rw.Encoding)
 	m.string(rewrittenStep, rw.Step)
 	m.string(rewrittenStrategy, rw.Strategy)
-	// The mark up to which the strategy saw the history: entries added since follow the rewrite.
+	// The point up to which the strategy saw the history: entries added since follow the rewrite.
 	added, appends := rw.Base.Counts()
 	m.uint(rewrittenAdded, added)
 	m.uint(rewrittenAppends, appends)
@@ -208,7 +208,7 @@ func (r *Reader) Rewritten(seq uint64, data []byte) (rw Rewritten, err error) {
 		}
 		return nil
 	})
-	rw.Base = history.MarkOf(added, appends)
+	rw.Base = history.PointOf(added, appends)
 	return rw, err
 }
 

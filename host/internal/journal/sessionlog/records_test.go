@@ -27,7 +27,7 @@ import (
 )
 
 // same compares everything but the place, which only the reader knows.
-var same = cmp.Options{cmpopts.EquateEmpty(), cmp.AllowUnexported(content.Content{}, history.Mark{}),
+var same = cmp.Options{cmpopts.EquateEmpty(), cmp.AllowUnexported(content.Content{}, history.Point{}),
 	cmpopts.IgnoreFields(history.Entry{}, "Place")}
 
 func entries(list []content.Content) (out []*history.Entry) {
@@ -89,7 +89,7 @@ func TestRewritesAndSnapshotsComeBack(t *testing.T) {
 	by := 3
 	made := entries(gen.Session(3, 1))
 	want := sessionlog.Rewritten{Tag: 1, Encoding: "cl100k_base", Step: "optimize", Strategy: "high-density",
-		Rewrite: history.Rewrite{Base: history.MarkOf(9, 4), Pieces: []history.Piece{
+		Rewrite: history.Rewrite{Base: history.PointOf(9, 4), Pieces: []history.Piece{
 			{From: 0, To: 3}, {From: 4, To: 5, Entry: made[0]}, {From: -1, To: -1, Entry: made[1]}, {From: 6, To: 9},
 		}, Reasons: map[int]sdk.Reason{3: {Rule: "stale-read", SupersededBy: &by}, 4: {}}}}
 	w := sessionlog.Writer{}
@@ -103,7 +103,7 @@ func TestRewritesAndSnapshotsComeBack(t *testing.T) {
 	snapshot := sessionlog.Snapshot{
 		Done:     []sessionlog.Done{{Once: *sessionlog.OnceOf("k", nil), Revision: 3, Tokens: 70}, {Once: *sessionlog.OnceOfTexts("l", "x")}},
 		Encoding: "cl100k_base", Tasks: []byte(`{}`), Groups: sessionlog.Groups{3: []byte("x"), 99: []byte("later")},
-		History: history.State{Revision: 5, Epoch: 2, Now: history.MarkOf(9, 3), Rewrote: history.MarkOf(4, 1), LastID: 12},
+		History: history.State{Revision: 5, Epoch: 2, Now: history.PointOf(9, 3), Rewrote: history.PointOf(4, 1), LastID: 12},
 		Places:  []history.Place{{Record: 7}, {Record: 2, Index: 3}, {Record: 2, Index: 4}, {Record: 9}},
 	}
 	data := sessionlog.AppendSnapshot(4, snapshot)
@@ -131,8 +131,8 @@ func state() sessionlog.State {
 			Failure: &prepare.Failure{Strategy: "one-shot", Error: "no", Until: time.Unix(5, 6)},
 			Growth:  prepare.Growth{Requests: 3, Since: 2, Base: 100, Epoch: 1}, Sent: prepare.Sent{At: time.Unix(1, 2)},
 		},
-		Sent: sessionlog.Place{Made: true, Epoch: 1, Mark: history.MarkOf(5, 2)},
-		Last: sessionlog.Place{Made: true, Epoch: 1, Mark: history.MarkOf(6, 3)}, LastTokens: 1234,
+		Sent: sessionlog.Place{Made: true, Epoch: 1, Point: history.PointOf(5, 2)},
+		Last: sessionlog.Place{Made: true, Epoch: 1, Point: history.PointOf(6, 3)}, LastTokens: 1234,
 	}
 }
 
@@ -154,7 +154,7 @@ func TestAStateIsWrittenInGroupsThatChange(t *testing.T) {
 	next := state()
 	next.Turns.Growth.Requests++
 	next.Turns.Sent.At = time.Unix(9, 9)
-	next.Sent.Mark = history.MarkOf(8, 3)
+	next.Sent.Point = history.PointOf(8, 3)
 	after, err := next.Groups()
 	if err != nil {
 		t.Fatal(err)

@@ -158,6 +158,6 @@ func ReadSnapshot(data []byte) (s Snapshot, err error) {
 		}
 		return err
 	})
-	s.History.Now, s.History.Rewrote = history.MarkOf(now[0], now[1]), history.MarkOf(rewrote[0], rewrote[1])
+	s.History.Now, s.History.Rewrote = history.PointOf(now[0], now[1]), history.PointOf(rewrote[0], rewrote[1])
 	return s, err
 }

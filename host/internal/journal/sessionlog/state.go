@@ -38,17 +38,17 @@ type State struct {
 	LastTokens int
 }
 
-// Place says what a view was made of: the history of an epoch, up to a mark. The zero value is no view. The view's
-// entries are not written: the log up to the mark gives them again, and a copy would repeat the history in every turn.
+// Place says what a view was made of: the history of an epoch, up to a point. The zero value is no view. The view's
+// entries are not written: the log up to the point gives them again, and a copy would repeat the history in every turn.
 type Place struct {
 	// Made tells a view of an empty history from none.
 	Made  bool
 	Epoch uint64
-	Mark  history.Mark
+	Point history.Point
 }
 
 // PlaceOf returns a view's place, with Made set.
-func PlaceOf(v history.View) Place { return Place{Made: true, Epoch: v.Epoch, Mark: v.Mark()} }
+func PlaceOf(v history.View) Place { return Place{Made: true, Epoch: v.Epoch, Point: v.Point()} }
 
 // A state is written in groups of what changes together. The number of a group is its field in the record and part of
 // the format: it must never be reused. 1 is the tag of a record.
@@ -138,7 +138,7 @@ func (s State) turnGroups(g Groups) {
 }
 
 func (m *message) place(p Place) {
-	added, appends := p.Mark.Counts()
+	added, appends := p.Point.Counts()
 	m.uint(1, added)
 	m.uint(2, appends)
 	m.uint(3, p.Epoch)
@@ -277,10 +277,10 @@ func (s *State) last(f field) (err error) {
 	return err
 }
 
-// take sets one field of a place. The two numbers of a mark come one by one: each call replaces one of them.
+// take sets one field of a place. The two numbers of a point come one by one: each call replaces one of them.
 func (p *Place) take(f field) {
 	p.Made = true
-	added, appends := p.Mark.Counts()
+	added, appends := p.Point.Counts()
 	switch f.number {
 	case 1:
 		added = f.varint
@@ -289,7 +289,7 @@ func (p *Place) take(f field) {
 	case 3:
 		p.Epoch = f.varint
 	}
-	p.Mark = history.MarkOf(added, appends)
+	p.Point = history.PointOf(added, appends)
 }
 
 func readCalibration(data []byte) (tokens.Calibration, error) {

@@ -100,7 +100,7 @@ func storedRecords() (sessionlog.Added, sessionlog.Rewritten) {
 		Once: sessionlog.OnceOf("key", list[:1])}
 	by := 3
 	return a, sessionlog.Rewritten{Tag: 8, Encoding: "o200k_base", Step: "optimize", Strategy: "distill",
-		Rewrite: history.Rewrite{Base: history.MarkOf(6, 1), Pieces: []history.Piece{
+		Rewrite: history.Rewrite{Base: history.PointOf(6, 1), Pieces: []history.Piece{
 			{From: 0, To: 1}, {From: 1, To: 2, Entry: a.Entries[1]}, {From: -1, To: -1, Entry: a.Entries[2]},
 			{From: 4, To: 6},
 		}, Reasons: map[int]sdk.Reason{2: {Rule: "stale-read", SupersededBy: &by}, 3: {}}}}

@@ -52,7 +52,7 @@ func open(ctx context.Context, url string, steps []store.Migration) (*Store, err
 	}
 	// Shown by pg_stat_activity.
 	config.ConnConfig.RuntimeParams["application_name"] = "thresh"
-	s := &Store{name: nameOf(config.ConnConfig), news: newNews()}
+	s := &Store{name: nameOf(config.ConnConfig), outbox: newOutbox()}
 	// The store outlives the call's context.
 	s.alive, s.stop = context.WithCancel(context.Background())
 	if s.pool, err = pgxpool.NewWithConfig(s.alive, config); err != nil {

@@ -25,8 +25,8 @@ type Store struct {
 	pool  *pgxpool.Pool
 	hub   store.Hub
 	doubt store.Doubt
-	// news is told to other hosts; hub tells the watchers of this one.
-	news *news
+	// outbox is told to other hosts; hub tells the watchers of this one.
+	outbox *outbox
 
 	stop  context.CancelFunc // ends calls in progress, and the goroutines of watch.go
 	alive context.Context    // ended by stop

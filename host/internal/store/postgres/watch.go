@@ -22,8 +22,8 @@ const (
 	maxPayload = 7000
 )
 
-// news is what the other hosts have not been told yet.
-type news struct {
+// outbox is what the other hosts have not been told yet.
+type outbox struct {
 	host string // tells a host its own notifications
 	mu   sync.Mutex
 	// pending is each session's last revision, 0 for a deleted one.
@@ -31,9 +31,9 @@ type news struct {
 	wake    chan struct{} // has room for one
 }
 
-// newNews draws a unique host name: PostgreSQL sends a host its own notifications too.
-func newNews() *news {
-	return &news{host: rand.Text(), pending: map[store.Key]uint64{}, wake: make(chan struct{}, 1)}
+// newOutbox draws a unique host name: PostgreSQL sends a host its own notifications too.
+func newOutbox() *outbox {
+	return &outbox{host: rand.Text(), pending: map[store.Key]uint64{}, wake: make(chan struct{}, 1)}
 }
 
 // notification is the payload. No notices mean that any session may have changed. The names are short because a payload
@@ -46,11 +46,11 @@ type notification struct {
 // notify tells this process of a change at once, and the others in a moment. It never waits, because appends call it.
 func (s *Store) notify(n store.Notice) {
 	s.hub.Notify(n)
-	s.news.mu.Lock()
-	s.news.pending[n.Key] = n.Revision
-	s.news.mu.Unlock()
+	s.outbox.mu.Lock()
+	s.outbox.pending[n.Key] = n.Revision
+	s.outbox.mu.Unlock()
 	select {
-	case s.news.wake <- struct{}{}:
+	case s.outbox.wake <- struct{}{}:
 	default:
 	}
 }
@@ -62,15 +62,15 @@ func (s *Store) tell() {
 		select {
 		case <-s.alive.Done():
 			return
-		case <-s.news.wake:
+		case <-s.outbox.wake:
 		}
-		s.news.mu.Lock()
-		pending := s.news.pending
-		s.news.pending = map[store.Key]uint64{}
-		s.news.mu.Unlock()
+		s.outbox.mu.Lock()
+		pending := s.outbox.pending
+		s.outbox.pending = map[store.Key]uint64{}
+		s.outbox.mu.Unlock()
 		ctx, cancel := store.Within(s.alive)
 		_, _ = s.pool.Exec(ctx, "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", channel,
-			s.news.payloads(pending))
+			s.outbox.payloads(pending))
 		cancel()
 		select {
 		case <-s.alive.Done():
@@ -82,7 +82,7 @@ func (s *Store) tell() {
 
 // payloads are notifications as large as allowed. If a name is too long for one, or there are very many, one
 // notification says that anything may have changed.
-func (n *news) payloads(pending map[store.Key]uint64) []string {
+func (n *outbox) payloads(pending map[store.Key]uint64) []string {
 	// 16 notifications of some 60 sessions each; beyond that, "look at all" is shorter.
 	const most = 16
 	var all []string
@@ -156,9 +156,9 @@ func (s *Store) hearUntilBroken() (listening bool) {
 		// A payload that this version does not understand comes from another, and means at least a change.
 		var n notification
 		switch err := json.Unmarshal([]byte(heard.Payload), &n); {
-		case err != nil || len(n.Notices) == 0 && n.Host != s.news.host:
+		case err != nil || len(n.Notices) == 0 && n.Host != s.outbox.host:
 			s.hub.Notify(store.Notice{})
-		case n.Host != s.news.host:
+		case n.Host != s.outbox.host:
 			s.hub.Notify(n.Notices...)
 		}
 	}
