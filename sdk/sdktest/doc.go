@@ -3,7 +3,7 @@
 // It is for authors of strategies. Start with [Compress], and [Optimize] if the strategy is continuous: they call it as
 // the host would, with the token counter, todos, prompts and model answers of a [Config], and fail the test where the
 // host would refuse the answer. [ParseHistory] reads a history from JSON; [CheckInfo] checks what the strategy says of
-// itself.
+// itself. [Remains] and [RemainsText] say what should be left.
 //
 // [Conformance] tries a strategy on histories that have confused one before.
 //
