@@ -56,8 +56,7 @@ func (s *state) forget(n int32) (ok bool) {
 			*r = toolResult{}
 			dropped++
 		case r.by != 0 && !r.pinned: // a pointer is a result no more, but may go with its call
-			s.unlink(r)
-			r.by = 0
+			r.tool, r.by = 0, 0
 		}
 	}
 	// Texts get shorter. An inclusion that was stripped is never the last of its file, which is

@@ -30,7 +30,7 @@ func benchCall(b *testing.B, entries int) sdk.Call {
 // works on everything, and with one. No edits are applied, so all of them stay in every answer.
 func BenchmarkOptimize(b *testing.B) {
 	for _, recency := range []bool{false, true} {
-		for _, entries := range []int{500, 5000, 50_000} {
+		for _, entries := range []int{500, 5000, 100_000} {
 			b.Run(fmt.Sprintf("recency=%v/entries=%d", recency, entries), func(b *testing.B) {
 				benchmarkTurns(b, entries, recency)
 			})

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk"
@@ -17,18 +18,18 @@ type toolResult struct {
 	pinned       bool // its entry stays as it is
 	// call is 1 + the id of the read that it answers; 0: none. gone is 1 if it goes with its call.
 	call, gone int32
-	// tool is 1 + the id of the tool that it counts for; 0: none. The results of a tool that are not gone are linked in
-	// their order by 1 + their ids.
-	tool, newer, older int32
+	// tool is 1 + the id of the tool that it counts for; 0: none.
+	tool int32
 	// by is 1 + the entry whose result pushed it out of the newest ones; 0: it is one of them.
 	by int32
 }
 
-// tool has the newest results of a tool, from oldest to newest. All older ones are pruned. Results that go with their
-// calls leave the list, so it need not be searched for the next one.
+// tool has the ids of a tool's results in their order. Those from oldest on are the newest, which stay; all before are
+// pruned. Results that went are still among the pruned ones (their tool is 0): to take each out at once would take
+// quadratic time where a write makes thousands of reads stale.
 type tool struct {
-	newest, oldest int32 // 1 + their ids; 0: there are none
-	kept           int32
+	results []int32
+	oldest  int
 }
 
 // tool returns the id of the tool with a name.
@@ -42,28 +43,17 @@ func (s *state) tool(name string) int32 {
 }
 
 // retention is how many results of a tool stay. The newest always stays, whatever the setting.
-func (s *state) retention() int32 { return int32(min(max(s.set.density.RecencyRetention, 1), 1<<30)) }
+func (s *state) retention() int { return max(s.set.density.RecencyRetention, 1) }
 
 // newest takes in the newest result of a tool. It pushes out the oldest of those that are kept if they are too many.
 // Results are taken in in the order of the history, so the newest is always last.
 func (s *state) newest(id int32) {
 	r := s.results.at(id)
 	t := s.tools.at(r.tool - 1)
-	r.older = t.newest
-	if r.older != 0 {
-		s.results.at(r.older - 1).newer = id + 1
+	if t.results = append(t.results, id); len(t.results)-t.oldest > s.retention() {
+		s.pushOut(s.results.at(t.results[t.oldest]), r.entry+1)
+		t.oldest++
 	}
-	t.newest = id + 1
-	if t.kept < s.retention() {
-		if t.kept == 0 {
-			t.oldest = id + 1
-		}
-		t.kept++
-		return
-	}
-	out := s.results.at(t.oldest - 1)
-	s.pushOut(out, r.entry+1)
-	t.oldest = out.newer
 }
 
 // pushOut prunes a result, or keeps it again if by is 0. A pinned result takes its place among the newest like any
@@ -89,32 +79,21 @@ func (s *state) drop(id int32) {
 		return
 	}
 	t := s.tools.at(r.tool - 1)
-	switch again := s.results.at(t.oldest - 1).older; {
-	case r.by != 0:
-		s.pushOut(r, 0)
-	case again != 0:
-		s.pushOut(s.results.at(again-1), 0)
-		t.oldest = again
-	default:
-		t.kept--
-		if t.oldest == id+1 {
-			t.oldest = r.newer
-		}
-	}
-	s.unlink(r)
-}
-
-// unlink takes a result out of the results of its tool.
-func (s *state) unlink(r *toolResult) {
-	if r.older != 0 {
-		s.results.at(r.older - 1).newer = r.newer
-	}
-	if r.newer != 0 {
-		s.results.at(r.newer - 1).older = r.older
-	} else {
-		s.tools.at(r.tool - 1).newest = r.older
-	}
 	r.tool = 0
+	if r.by != 0 {
+		s.pushOut(r, 0)
+		return
+	}
+	at, _ := slices.BinarySearch(t.results[t.oldest:], id)
+	t.results = slices.Delete(t.results, t.oldest+at, t.oldest+at+1)
+	for t.oldest > 0 {
+		t.oldest--
+		if again := s.results.at(t.results[t.oldest]); again.tool != 0 {
+			s.pushOut(again, 0)
+			return
+		}
+		t.results = slices.Delete(t.results, t.oldest, t.oldest+1)
+	}
 }
 
 // countsAsResult reports whether recency pruning looks at a response. One without an id is malformed; leave it alone.

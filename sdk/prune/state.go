@@ -16,6 +16,9 @@ import (
 // path to its last inclusion, from a tool to its newest results. So an entry costs what it says and what it
 // supersedes, however long the history is.
 //
+// That is what a long session needs: at 100,000 entries (BenchmarkOptimize) a turn takes tens of microseconds, and to
+// begin anew takes more than a second. Results of a tool are a plain list, which is as fast there as a linked one.
+//
 // Nothing depends on how many entries one call brought: the state after n entries, and with it the answer, is the same
 // whether they came at once or one by one.
 //
