@@ -27,7 +27,7 @@ LEAN  := $(FLAGS) CGO_ENABLED=0
 TEST  := $(GO) test -vet=off -ldflags='-s -w' -timeout 30m -p $(shell expr 2 '*' $(CPUS))
 
 .PHONY: help build plugins demo test test-plain race lint docs test-adapters test-clients test-dist test-vm soak fuzz bench \
-	bench-docs picture proto generate dist clean tools
+	bench-docs corpus picture proto generate dist clean tools
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1	\2/p' $(MAKEFILE_LIST) | awk -F'	' '{printf "  %-13s%s\n", $$1, $$2}'
@@ -151,6 +151,10 @@ endif
 
 bench-docs: ## put what 'make bench' measured into docs/performance.md
 	cd tools && $(GO) run ./benchreport ../docs/performance.md < ../$(BIN)/bench.txt
+
+corpus: ## fetch the recorded sessions of docs/economics.md into bin/corpus; with git and jq
+	internal/testkit/corpus/fetch.sh $(BIN)/corpus/sessions
+	internal/testkit/corpus/fetch.sh $(BIN)/corpus/held-back internal/testkit/corpus/held-back.tsv
 
 picture: build ## take docs/report.png, the picture in README.md; with chromium
 	$(BIN)/thresh compare --set model.contextLimit=40000 --prices anthropic-sonnet --report $(BIN)/report.html \
