@@ -1,0 +1,211 @@
+package distill
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/sdktest"
+)
+
+// turn is an exchange: what the AI says, in an entry with its call, and the result. Sizes are in bytes; without words or
+// a call there are none.
+func turn(i, words, called, answered int, change ...func(i int, c *sdk.ToolCall)) []sdk.Content {
+	entry := sdk.Content{Speaker: sdk.AI}
+	if words > 0 {
+		entry.Blocks = append(entry.Blocks, sdk.Text{Text: fmt.Sprintf("say %d %s", i, strings.Repeat("x", words))})
+	}
+	if called == 0 {
+		return []sdk.Content{entry}
+	}
+	c := sdk.ToolCall{ID: fmt.Sprint("c", i), Name: "Bash",
+		Parameters: json.RawMessage(fmt.Sprintf(`{"command":"run %d %s"}`, i, strings.Repeat("y", called)))}
+	for _, f := range change {
+		f(i, &c)
+	}
+	entry.Blocks = append(entry.Blocks, c)
+	return []sdk.Content{entry, answer(c.ID, c.Name, strings.Repeat("z", answered))}
+}
+
+// writes has each second call write a file, another one each time or always the same.
+func writes(file string) func(i int, c *sdk.ToolCall) {
+	return func(i int, c *sdk.ToolCall) {
+		if i%2 == 0 {
+			c.Name = "Write"
+			c.Parameters = json.RawMessage(fmt.Sprintf(`{"file_path":"/w/%s","content":%q}`,
+				strings.ReplaceAll(file, "#", fmt.Sprint(i)), c.Parameters))
+		}
+	}
+}
+
+// thinks puts signed thinking in the place of words.
+func thinks(history []sdk.Content) []sdk.Content {
+	for _, entry := range history {
+		if _, ok := entry.Blocks[0].(sdk.Text); ok && entry.Speaker == sdk.AI {
+			entry.Blocks[0] = sdk.Thinking{Thought: entry.Blocks[0].(sdk.Text).Text, Signature: "s"}
+		}
+	}
+	return history
+}
+
+// shape says what a history holds, entry by entry: h what a person said, w0 what the AI said in turn 0, c0 its call, R0
+// and r0 the result and the line in its place, F the line for calls that went.
+func shape(history []sdk.Content) string {
+	var b strings.Builder
+	number := regexp.MustCompile(`\d+`)
+	for _, entry := range history {
+		for _, block := range entry.Blocks {
+			switch block := block.(type) {
+			case sdk.Text:
+				switch {
+				case entry.Speaker == sdk.Human:
+					b.WriteString("h ")
+				case isFold(entry):
+					b.WriteString("F ")
+				default:
+					b.WriteString("w" + number.FindString(block.Text) + " ")
+				}
+			case sdk.Thinking:
+				b.WriteString("w" + number.FindString(block.Thought) + " ")
+			case sdk.ToolCall:
+				b.WriteString("c" + number.FindString(block.ID) + " ")
+			case sdk.ToolResponse:
+				mark := "R"
+				if strings.HasPrefix(block.ResultText(), "[") {
+					mark = "r"
+				}
+				b.WriteString(mark + number.FindString(block.CallID) + " ")
+			}
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// What goes first, and how much of it. Each case but the last is about one rule of [plan.choose] or [plan.fix].
+func TestWhatGoesFirst(t *testing.T) {
+	many := func(n, words, called, answered int, change ...func(i int, c *sdk.ToolCall)) (h []sdk.Content) {
+		h = append(h, said(sdk.Human, "Go."))
+		for i := range n {
+			h = append(h, turn(i, words, called, answered, change...)...)
+		}
+		return h
+	}
+	for name, tt := range map[string]struct {
+		history []sdk.Content
+		want    string
+		window  float64 // a share of the window that the history just fills; 0 is 1
+	}{
+		"old results": {many(20, 40, 40, 2000),
+			"h w0..w8 F w9 c9 r9..w14 c14 r14 w15 c15 R15..w19 c19 R19", 0},
+		"calls before words": {many(20, 200, 900, 300), "h w1..w15 F w16 c16 R16..w19 c19 R19", 0},
+		"calls before what the AI wrote": {many(20, 40, 900, 300, writes("#")),
+			"h w0 w1 w2 c2 r2 w3 w4 c4 r4 w5 w6 c6 r6 w7 w8 c8 r8 w9 w10 c10 r10 w11 w12 c12 r12 w13 F " +
+				"w14 c14 R14..w19 c19 R19", 0},
+		"what was written over, like other calls": {many(20, 40, 900, 300, writes("same")),
+			"h w0..w14 F w15 c15 R15..w19 c19 R19", 0},
+		"old words, if half of the room is not enough": {many(20, 900, 0, 0), "h w10..w19", 0},
+		"no words for a large result that just came": {
+			slices.Concat(many(20, 100, 40, 700), turn(20, 40, 40, 40_000)), "h w0..w17 F w18 c18 R18..w20 c20 R20", 0.7},
+		"words, where results would have no room": {many(20, 900, 40, 40), "h w8..w11 F w12 c12 R12..w19 c19 R19", 0},
+		"results of calls that thinking belongs to": {thinks(many(20, 400, 40, 1000)),
+			"h w0 c0 r0..w15 c15 r15 w16 c16 R16..w19 c19 R19", 0},
+	} {
+		config := limits(tt.history)
+		config.Reason = sdk.ReasonManual
+		if tt.window > 0 {
+			config.ContextLimit = int(tt.window * float64(config.ContextLimit))
+		}
+		got := sdktest.Compress(t, Strategy{}, tt.history, config)
+		if shape := shape(got.History); shape != spelledOut(tt.want) {
+			t.Errorf("%s: %q\n got %s\nwant %s", name, got.NoOp, shape, spelledOut(tt.want))
+		}
+	}
+}
+
+// spelledOut writes out the turns between those around two dots: "w1..w3" is "w1 w2 w3", "w1 c1..w3 c3" likewise.
+func spelledOut(s string) string {
+	number := regexp.MustCompile(`\d+`)
+	parts := strings.Split(s, "..")
+	for i, part := range parts[:len(parts)-1] {
+		// The turn before the dots is the last so many words, all of one number.
+		before := strings.Fields(part)
+		from := number.FindString(before[len(before)-1])
+		first := slices.IndexFunc(before, func(w string) bool { return number.FindString(w) == from })
+		after := strings.Fields(parts[i+1])
+		var a, b int
+		_, _ = fmt.Sscan(from, &a)
+		_, _ = fmt.Sscan(number.FindString(after[0]), &b)
+		for n := a + 1; n < b; n++ {
+			for _, w := range before[first:] {
+				parts[i] += " " + w[:1] + fmt.Sprint(n)
+			}
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// The line for calls names each once, where it was made last, and no more than fit.
+func TestTheLineForCalls(t *testing.T) {
+	var history []sdk.Content
+	named := make([]bool, 0, 400)
+	add := func(command string) {
+		id := fmt.Sprint("c", len(history))
+		history = append(history, call(id, "Bash", fmt.Sprintf(`{"command":%q}`, command)), answer(id, "Bash", "ok"))
+		named = append(named, true, false)
+	}
+	line := func() string {
+		in := sdk.CompressInput{}
+		in.History, in.Tools = history, taxonomy
+		p := newPlan(in, schedule{})
+		p.fixed = make([]bool, len(history))
+		return p.fold(named[:len(history)]).Blocks[0].(sdk.Text).Text
+	}
+	add("a")
+	add("b")
+	add("a")
+	if got := line(); got != foldStart+"Bash b; Bash a"+foldEnd {
+		t.Errorf("got %q", got)
+	}
+	for i := range 200 {
+		add(fmt.Sprintf("make target-%03d", i))
+	}
+	got := line()
+	if !strings.HasPrefix(got, foldStart+"…; ") || !strings.HasSuffix(got, "target-199"+foldEnd) ||
+		len(got) > maxFold+len(foldStart)+len(foldEnd)+len(foldMore) {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+}
+
+// A call that is answered late is not parted from its answer by the line for calls that were made in between.
+func TestTheLineForCallsPartsNoCallFromItsAnswer(t *testing.T) {
+	history := []sdk.Content{said(sdk.Human, "Go."), call("late", "Write", `{"file_path":"/w/a","content":"kept"}`)}
+	history = append(history, turn(1, 0, 9000, 300)...)
+	history = append(history, answer("late", "Write", "ok"))
+	for i := range 10 {
+		history = append(history, turn(i, 200, 0, 0)...)
+	}
+	got := sdktest.Compress(t, Strategy{}, history, limits(history))
+	if s := shape(got.History); !strings.HasPrefix(s, "h c R F w0") {
+		t.Error(s)
+	}
+}
+
+// A rewrite that frees less than a tenth is not worth the cache; at the hard limit anything is.
+func TestALittleGainIsNotWorthARewrite(t *testing.T) {
+	history := []sdk.Content{said(sdk.Human, strings.Repeat("Please mind the rules. ", 3000))}
+	for i := range 8 {
+		history = append(history, turn(i, 0, 40, 900)...)
+	}
+	for reason, applied := range map[sdk.CompressReason]bool{sdk.ReasonManual: false, sdk.ReasonHardLimit: true} {
+		config := limits(history)
+		config.Reason = reason
+		config.ContextLimit /= 6
+		if got := sdktest.Compress(t, Strategy{}, history, config); (got.NoOp == "") != applied {
+			t.Errorf("%s: %q, %d of %d tokens are left", reason, got.NoOp, got.TokensAfter, got.TokensBefore)
+		}
+	}
+}
