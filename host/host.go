@@ -10,9 +10,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -130,7 +130,7 @@ func (h *Host) Delete(ctx context.Context, owner, id string) error {
 }
 
 // Plugin describes a plugin that was found.
-type Plugin = plugins.Listing
+type Plugin = outcome.Plugin
 
 // Plugins describes every plugin found, broken ones with the reason. It starts those that do not run.
 func (h *Host) Plugins(ctx context.Context) []Plugin { return h.window.Plugins(ctx) }

@@ -89,8 +89,8 @@ func TestEachAlertSaysWhatToDo(t *testing.T) {
 }
 
 func TestEveryPluginStateIsDocumented(t *testing.T) {
-	states := regexp.MustCompile(`State[A-Z]\w+ +State += +"([a-z-]+)"`)
-	documented(t, "docs/production.md", "host/internal/plugins", states, 10)
+	states := regexp.MustCompile(`State[A-Z]\w+ +PluginState += +"([a-z-]+)"`)
+	documented(t, "docs/production.md", "host/outcome", states, 10)
 }
 
 func TestEveryKindOfErrorIsDocumented(t *testing.T) {

@@ -131,7 +131,7 @@ func (a *app) printPlugins(found []plugins.Listing) error {
 		if p.BuiltIn {
 			path = p.Name + ", " + builtIn
 		}
-		if why := p.Explanation(); why != "" {
+		if why := plugins.Explanation(p); why != "" {
 			fmt.Fprintf(a.out, "\n%s: %s\n", path, why)
 		}
 		// With isolation best-effort, a measure that this machine does not support must be visible somewhere.

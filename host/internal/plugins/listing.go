@@ -8,41 +8,17 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
-	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Listing is a file that was found, a built-in strategy, or a directory in which nothing could be. Its JSON form is
-// stable: fields are only ever added.
-type Listing struct {
-	Name string `json:"name"`
-	// Path is absolute. For a built-in strategy, it is the host's program.
-	Path        string `json:"path"`
-	BuiltIn     bool   `json:"builtIn,omitempty"`
-	Version     string `json:"version,omitempty"`
-	Description string `json:"description,omitempty"`
-	// Trigger is empty if the plugin could not be asked.
-	Trigger          sdk.TriggerMode `json:"trigger,omitempty"`
-	DefaultThreshold float64         `json:"defaultThreshold,omitempty"`
-	ColdThreshold    float64         `json:"coldThreshold,omitempty"`
-	RequiresLLM      bool            `json:"requiresLLM"`
-	// SHA256 is in hexadecimal; empty if the file cannot be read, and for a built-in strategy.
-	SHA256 string `json:"sha256,omitempty"`
-	State  State  `json:"state"`
-	// Reason is a sentence for any state but ready; for ready, it says why a newer version of the file is not used.
-	Reason string `json:"reason,omitempty"`
-	// Isolation are the measures that its process runs under.
-	Isolation []isolate.Measure `json:"isolation,omitempty"`
-	// Lacking are the measures that its process does without, with the reason.
-	Lacking []string `json:"lacking,omitempty"`
-	// Stderr is the end of a broken plugin's standard error, at most 8 KiB.
-	Stderr string `json:"stderr,omitempty"`
-}
+// Listing is [outcome.Plugin].
+type Listing = outcome.Plugin
 
-// Explanation returns the reason, followed by the last lines of a broken plugin's standard error. It is safe for a
+// Explanation returns the reason of a listing, followed by the last lines of a broken plugin's standard error. It is safe for a
 // terminal; "" if there is nothing to explain.
-func (l Listing) Explanation() string {
+func Explanation(l Listing) string {
 	const maxReason = 16 << 10
 	if l.Reason == "" {
 		return ""
@@ -100,8 +76,11 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	strategy := m.handle(c.Name)
 	p, err := strategy.Ask(ctx)
 	if p != nil {
-		l.describe(p.Info())
-		l.Isolation, l.Lacking = p.Isolation(), p.Lacking()
+		describe(&l, p.Info())
+		l.Lacking = p.Lacking()
+		for _, measure := range p.Isolation() {
+			l.Isolation = append(l.Isolation, string(measure))
+		}
 	}
 	if err == nil {
 		l.State = StateReady
@@ -121,12 +100,12 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	switch state, _ := strategy.State(); state {
 	case StateQuarantined, StateCrashed, StateHostFault:
 		l.State = state
-		l.describe(strategy.Info())
+		describe(&l, strategy.Info())
 	}
 	return l
 }
 
-func (l *Listing) describe(info sdk.Info) {
+func describe(l *Listing, info sdk.Info) {
 	l.Version, l.Description = info.Version, info.Description
 	l.Trigger, l.DefaultThreshold = info.Trigger.Mode, info.Trigger.DefaultThreshold
 	l.ColdThreshold = info.Trigger.ColdThreshold

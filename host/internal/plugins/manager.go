@@ -17,6 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/host/internal/plugins/supervise"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -219,7 +220,7 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 				"problem", f.Problem)
 		}
 	}
-	s.Reached(supervise.StateDiscovered, nil)
+	s.Reached(outcome.StateDiscovered, nil)
 	if err := m.prepare(); err != nil {
 		return nil, c.NotStarted(err, "")
 	}
@@ -246,7 +247,7 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 	if known.Sum != b.Sum {
 		known = verdict.Known
 	}
-	s.Reached(supervise.StateVerified, b)
+	s.Reached(outcome.StateVerified, b)
 	// Hashing a large file takes a while.
 	if m.ctx.Err() != nil {
 		return nil, ErrClosed
@@ -295,8 +296,8 @@ func (m *Manager) bringUp(
 ) (*client.Plugin, error) {
 	ctx, cancel := client.WithTimeout(ctx, o.StartTimeout)
 	defer cancel()
-	reached(supervise.StateStarting)
-	spec.Described = func() { reached(supervise.StateDescribed) }
+	reached(outcome.StateStarting)
+	spec.Described = func() { reached(outcome.StateDescribed) }
 	return client.Launch(ctx, m.spawner, o, spec)
 }
 

@@ -5,13 +5,14 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/plugins/supervise"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 type (
 	// Strategy runs in its own process, one for all sessions.
 	Strategy = supervise.Strategy
 	// State says where a plugin is in its life, and in a [Listing] what a file is good for.
-	State = supervise.State
+	State = outcome.PluginState
 	// Error says what failed, on which plugin, and what to do about it.
 	Error = fault.Error
 	// Op names what was being done with a plugin when it failed.
@@ -49,17 +50,17 @@ var (
 	ErrNoLockFile      = trust.ErrNoLockFile
 )
 
-// See package supervise for how they follow each other.
+// See [State].
 const (
-	StateReady       = supervise.StateReady
-	StateCrashed     = supervise.StateCrashed
-	StateQuarantined = supervise.StateQuarantined
-	StateStopped     = supervise.StateStopped
-	StateBroken      = supervise.StateBroken
-	StateHostFault   = supervise.StateHostFault
-	StateUntrusted   = supervise.StateUntrusted
-	StateShadowed    = supervise.StateShadowed
-	StateNoDirectory = supervise.StateNoDirectory
+	StateReady       = outcome.StateReady
+	StateCrashed     = outcome.StateCrashed
+	StateQuarantined = outcome.StateQuarantined
+	StateStopped     = outcome.StateStopped
+	StateBroken      = outcome.StateBroken
+	StateHostFault   = outcome.StateHostFault
+	StateUntrusted   = outcome.StateUntrusted
+	StateShadowed    = outcome.StateShadowed
+	StateNoDirectory = outcome.StateNoDirectory
 )
 
 const FilePrefix = discover.FilePrefix

@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // maxRestartWait is how long a call waits for the delay after a crash to pass. If more is left, the call fails at once
@@ -88,17 +89,17 @@ func (o *owner) offer() {
 }
 
 // to enters another state and logs the change, at a level that fits the state.
-func (o *owner) to(state State, reason string) {
-	var before State
+func (o *owner) to(state outcome.PluginState, reason string) {
+	var before outcome.PluginState
 	o.s.publish(func(p *public) {
 		before = p.state
 		p.state, p.reason = state, reason
 	})
 	level := hclog.Debug
 	switch state {
-	case StateSuspect, StateBroken, StateHostFault:
+	case outcome.StateSuspect, outcome.StateBroken, outcome.StateHostFault:
 		level = hclog.Warn
-	case StateCrashed, StateQuarantined:
+	case outcome.StateCrashed, outcome.StateQuarantined:
 		level = hclog.Error
 	}
 	args := []any{"from", before, "to", state}
@@ -173,7 +174,7 @@ func (o *owner) clearCrashes(why string) {
 	o.demand.wake = nil
 	if o.failure != nil {
 		o.failure = nil
-		o.to(StateDiscovered, why)
+		o.to(outcome.StateDiscovered, why)
 	}
 	if len(o.demand.waiting) > 0 {
 		o.start() // the delay that they waited for is over

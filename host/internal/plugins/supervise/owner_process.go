@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // Starting processes and waiting for them takes time, so it happens on other goroutines, which send their results back
@@ -32,7 +33,7 @@ func (o *owner) start() {
 	o.active++
 	known := o.version.known
 	go func() {
-		p, err := o.s.launch(Start{Known: known, Reached: func(state State, b *discover.Binary) {
+		p, err := o.s.launch(Start{Known: known, Reached: func(state outcome.PluginState, b *discover.Binary) {
 			o.s.commands <- func(o *owner) { // the owner still runs: active is above 0
 				if b != nil {
 					o.version.binary = b
@@ -51,7 +52,7 @@ func (o *owner) started(p *instance, err error) {
 	defer o.lookOnceMore()
 	if err != nil {
 		o.active--
-		o.failed(StateBroken, err)
+		o.failed(outcome.StateBroken, err)
 		for _, answer := range o.demand.waiting {
 			answer <- lease{instance: p, err: err}
 		}
@@ -101,13 +102,13 @@ func (o *owner) adopt(p *instance) {
 				return
 			}
 			if healthy {
-				o.to(StateReady, reason)
+				o.to(outcome.StateReady, reason)
 			} else {
-				o.to(StateSuspect, reason)
+				o.to(outcome.StateSuspect, reason)
 			}
 		})
 	})
-	o.to(StateReady, "")
+	o.to(outcome.StateReady, "")
 	go o.s.watchIdle(p)
 	go func() {
 		why := p.Wait()
@@ -130,9 +131,9 @@ func (o *owner) ended(p *instance, why error) {
 	}
 	o.current = nil
 	if errors.Is(why, fault.ErrPluginCrashed) && !o.closing {
-		o.failed(StateCrashed, p.Crash(why))
+		o.failed(outcome.StateCrashed, p.Crash(why))
 	} else {
-		o.to(StateDraining, "")
+		o.to(outcome.StateDraining, "")
 	}
 	o.askAgain()
 }
@@ -142,7 +143,7 @@ func (o *owner) ended(p *instance, why error) {
 func (o *owner) giveUp(why error) {
 	p := o.current
 	o.current = nil
-	o.to(StateDraining, why.Error())
+	o.to(outcome.StateDraining, why.Error())
 	p.retire(why)
 	o.askAgain()
 }
@@ -161,24 +162,24 @@ func (o *owner) askAgain() {
 func (o *owner) left(p *instance) {
 	defer close(p.gone)
 	o.active--
-	if state, _ := o.s.State(); state == StateDraining && o.current == nil && !o.coming.starting {
-		o.to(StateStopped, "")
+	if state, _ := o.s.State(); state == outcome.StateDraining && o.current == nil && !o.coming.starting {
+		o.to(outcome.StateStopped, "")
 	}
 }
 
 // failed records that there is no process, and decides when there may be one again.
-func (o *owner) failed(state State, err error) {
+func (o *owner) failed(state outcome.PluginState, err error) {
 	if o.closing {
-		o.to(StateStopped, "")
+		o.to(outcome.StateStopped, "")
 		return
 	}
 	o.failure = err
 	if errors.Is(err, fault.ErrHost) {
-		state = StateHostFault
+		state = outcome.StateHostFault
 	}
 	reason := fault.Sentence(err)
 	if failure, ok := errors.AsType[*fault.Error](err); ok && !failure.Blameless && o.crashes.add(time.Now(), jitter()) {
-		state = StateQuarantined
+		state = outcome.StateQuarantined
 		reason = fmt.Sprintf(
 			"quarantined after %d crashes within %v; last crash: %s", o.crashes.most, crashWindow, reason,
 		)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 var (
@@ -30,16 +31,16 @@ func (o *owner) look(c discover.Candidate, exists bool) {
 			o.clearCrashes("the file has changed")
 		}
 	case (!exists || c.BuiltIn) && away(o.current.Binary()):
-		if state, _ := o.s.State(); state == StateReady {
-			o.to(StateReady, isAway)
+		if state, _ := o.s.State(); state == outcome.StateReady {
+			o.to(outcome.StateReady, isAway)
 		}
 	case !exists:
 		o.giveUp(errRemoved)
 	case c.Path != o.current.Binary().Path || o.current.Binary().Differs():
 		o.replace()
 	default:
-		if state, reason := o.s.State(); state == StateReady && reason == isAway {
-			o.to(StateReady, "")
+		if state, reason := o.s.State(); state == outcome.StateReady && reason == isAway {
+			o.to(outcome.StateReady, "")
 		}
 	}
 }
@@ -61,7 +62,7 @@ func (o *owner) replace() {
 	o.active++
 	sum := o.current.Binary().Sum
 	go func() {
-		p, err := o.s.launch(Start{Unless: sum, Reached: func(state State, _ *discover.Binary) {
+		p, err := o.s.launch(Start{Unless: sum, Reached: func(state outcome.PluginState, _ *discover.Binary) {
 			o.log.Debug("new version: plugin state changed", "to", state)
 		}})
 		o.s.commands <- func(o *owner) { o.replaced(p, err) }
@@ -92,8 +93,8 @@ func (o *owner) notReplaced(err error) {
 	o.coming.retry = errors.Is(err, fault.ErrHost)
 	reason := fault.Sentence(err)
 	o.log.Warn("new version of the plugin failed to start, the old one stays in use", "reason", reason)
-	if state, _ := o.s.State(); state == StateReady && o.current != nil {
-		o.to(StateReady, "the previous version stays in use, the new one failed to start: "+reason)
+	if state, _ := o.s.State(); state == outcome.StateReady && o.current != nil {
+		o.to(outcome.StateReady, "the previous version stays in use, the new one failed to start: "+reason)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -40,7 +41,7 @@ type Start struct {
 	// Unless is the hash of a binary that already runs: Start then returns [ErrSame].
 	Unless string
 	// Reached is called with each state on the way, from Start's goroutine, and with the binary as soon as it is open.
-	Reached func(State, *discover.Binary)
+	Reached func(outcome.PluginState, *discover.Binary)
 }
 
 // Strategy runs in its own process, one for all sessions. It outlives its processes: a call after a process has ended
@@ -61,7 +62,7 @@ var _ prepare.Strategy = (*Strategy)(nil)
 
 // public is what can be read of a strategy without waiting for its owner.
 type public struct {
-	state  State
+	state  outcome.PluginState
 	reason string
 	info   sdk.Info // of the last process that reported it
 	// lacking are the measures of isolation that this process did without.
@@ -72,7 +73,7 @@ func New(h *Host, name string) *Strategy {
 	return &Strategy{
 		name: name, host: h,
 		commands: make(chan func(*owner)), ended: make(chan struct{}),
-		public: public{state: StateDiscovered},
+		public: public{state: outcome.StateDiscovered},
 	}
 }
 
@@ -93,7 +94,7 @@ func (s *Strategy) Info() sdk.Info { return client.Clone(s.published().info) }
 func (s *Strategy) Lacking() []string { return s.published().lacking }
 
 // State returns the state and the reason; "" if there is none.
-func (s *Strategy) State() (State, string) {
+func (s *Strategy) State() (outcome.PluginState, string) {
 	p := s.published()
 	return p.state, p.reason
 }
