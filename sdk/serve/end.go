@@ -77,6 +77,9 @@ func (e *ending) stops(server *grpc.Server) {
 	}
 }
 
+// soon ends the process when the call that found it useless has its answer.
+func (e *ending) soon() { time.AfterFunc(stopGrace, e.end) }
+
 // end stops the server; go-plugin then removes its socket and Serve returns. Without a server the process exits at
 // once; if the server does not stop, after stopGrace.
 func (e *ending) end() {

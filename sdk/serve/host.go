@@ -45,8 +45,8 @@ func (h *boundHost) begin(ctx context.Context) (threshv1.HostServiceClient, cont
 	case <-h.call.Done():
 		return nil, nil, nil, h.call.Err()
 	}
-	if h.conn.err != nil {
-		return nil, nil, nil, h.conn.err
+	if err := h.conn.failed(); err != nil {
+		return nil, nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(h.call, cancel)

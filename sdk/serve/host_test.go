@@ -2,12 +2,14 @@ package serve
 
 import (
 	"errors"
-	"github.com/thresh-dev/thresh/sdk"
+	"fmt"
 	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // A socket that is gone is said in words of ours; what the host itself says stays as it is.
@@ -21,5 +23,23 @@ func TestAHostThatCannotBeReached(t *testing.T) {
 			!errors.Is(err, sdk.ErrUnavailable) {
 			t.Error(err)
 		}
+	}
+}
+
+// A process that missed the connection to its host says so with each call that needs it, and asks once to be replaced.
+func TestAProcessWithoutTheHostsServicesIsReplaced(t *testing.T) {
+	lost := 0
+	conn := newHostConn(nil, 1, func() { lost++ })
+	conn.err = fmt.Errorf("connecting: %w", sdk.ErrUnavailable)
+	close(conn.ready)
+	for range 2 {
+		h := &boundHost{conn: conn, call: t.Context()}
+		_, err := h.EstimateTokens(t.Context(), []sdk.Content{{Speaker: sdk.Human}})
+		if !errors.Is(err, sdk.ErrUnavailable) {
+			t.Error(err)
+		}
+	}
+	if lost != 1 {
+		t.Errorf("asked %d times to be replaced", lost)
 	}
 }

@@ -62,7 +62,7 @@ func serveHost(s sdk.Strategy, stderr io.Writer) int {
 		log.Error("cannot start", "error", err)
 		return exitBad
 	}
-	svc := &service{strategy: s, info: info, log: log, setLevel: handler.out.level.Set}
+	svc := &service{strategy: s, info: info, log: log, setLevel: handler.out.level.Set, replace: stop.soon}
 	served := false
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: wire.Handshake(),

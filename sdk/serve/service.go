@@ -30,6 +30,7 @@ type service struct {
 	log      *slog.Logger
 	setLevel func(slog.Level)
 	broker   *plugin.GRPCBroker
+	replace  func() // makes the host start another process; nil for one that was started by hand
 	// nil before Configure.
 	configured atomic.Pointer[configuration]
 	taxonomies taxonomies
@@ -53,7 +54,7 @@ func (s *service) Configure(_ context.Context, r *threshv1.ConfigureRequest) (*t
 	if err := s.checkConfig(conf.Config); err != nil {
 		return nil, err
 	}
-	c := &configuration{config: conf.Config, host: newHostConn(s.broker, conf.HostServiceID)}
+	c := &configuration{config: conf.Config, host: newHostConn(s.broker, conf.HostServiceID, s.replace)}
 	if !s.configured.CompareAndSwap(nil, c) {
 		return nil, status.Error(codes.FailedPrecondition, "Configure was called before")
 	}
