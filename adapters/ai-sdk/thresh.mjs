@@ -44,7 +44,7 @@ function input(part) {
   return mediaType ? { type: "file" } : part;
 }
 
-// What the model says goes as a whole. Tools that the provider ran are words of it, and stay if their result is in
+// What the model says goes as a whole, or loses its calls. Tools that the provider ran are words of it, and stay if their result is in
 // another message.
 function answer(parts) {
   const calls = parts.filter((part) => part.type === "tool-call" && !part.providerExecuted);
@@ -83,9 +83,9 @@ function result(output) {
 function change(role, parts) {
   const was = Object.assign({}, ...parts.map((part) => part.was)); // people's messages may have become one
   if (role === "tool") return { ...was, content: was.content.flatMap((one, i) => answered(one, i, parts)) };
-  const content = parts.flatMap(({ was, part, text }) => {
+  const content = parts.flatMap(({ was, part, text, without = [] }) => {
     if (!was) return { type: "text", text };
-    const all = list(was.content);
+    const all = list(was.content).filter((one) => one.type !== "tool-call" || !without.includes(one.toolCallId));
     if (part === undefined) return all;
     return text === undefined ? all[part] : { ...all[part], text };
   });

@@ -74,17 +74,28 @@ function answer({ content, tool_calls = [], invalid_tool_calls = [] }) {
 function change(role, parts) {
   const { was } = parts.find((part) => part.was) ?? {};
   if (role === "tool") return having(was, parts[0].text);
+  const without = parts.flatMap((part) => part.without ?? []);
+  const stays = ({ id }) => !without.includes(id);
   const content = parts.flatMap(({ was, part, text }) => {
     if (!was) return { type: "text", text };
-    const all = list(was.content);
+    const all = list(was.content).filter((block) => !calling.includes(block.type) || stays(block));
     if (part === undefined) return all;
     return text === undefined ? all[part] : { ...all[part], text };
   });
-  if (was) return having(was, content);
+  if (was && without.length === 0) return having(was, content);
+  if (was) return calls(having(was, content), stays);
   return role === "user" ? new HumanMessage({ content }) : new AIMessage({ content });
 }
 
 // The message with another content, and all else that it has.
 function having(message, content) {
   return Object.assign(Object.create(Object.getPrototypeOf(message)), message, { content });
+}
+
+// The message with those of its calls that stay.
+function calls(message, stays) {
+  const { tool_calls = [], invalid_tool_calls = [] } = message;
+  return Object.assign(message, {
+    tool_calls: tool_calls.filter(stays), invalid_tool_calls: invalid_tool_calls.filter(stays),
+  });
 }

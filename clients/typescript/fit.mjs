@@ -6,11 +6,11 @@ import { compress } from "./alone.mjs";
  * Returns the messages to send of a framework's. It has
  *
  *   write(message)          what it says, in messages of Chat Completions; none if it goes with the one before it
- *   change(role, parts)     the message that was made of parts: { was, part, text }
+ *   change(role, parts)     the message that was made of parts: { was, part, text, without }
  *
  * A message to write has a part: which of the framework's message it is. The content of a person's is a list, whose
  * elements have one. In change, was is the framework's message, absent if text is new, and text is absent if it is as
- * it was.
+ * it was. The calls whose ids are in without are no longer in a message of the model.
  *
  * Without thresh the messages are sent as they are, with a warning, because a lost turn costs more than a large
  * request. What is wrong in the options is an error.
@@ -35,7 +35,7 @@ export async function fit(messages, { write, change }, { head = [], ...options }
   const out = silent(-1);
   for (const { role, parts } of runs(made.messages.slice(head.length), messages, written)) {
     const { was } = parts.find((part) => part.was) ?? {};
-    const whole = parts.every((part) => part.was === was && part.text === undefined);
+    const whole = parts.every((part) => part.was === was && part.text === undefined && !part.without);
     const same = whole && parts.length === count(written[parts[0].at]);
     out.push(same ? was : change(role, parts));
     if (was) out.push(...silent(Math.max(...parts.map((part) => part.at ?? -1))));
@@ -61,7 +61,9 @@ function runs(made, messages, written) {
       const was = before.get(String(now.at));
       if (!was) return now.content ? list(now.content).map(({ text }) => ({ text })) : { text: now.text };
       const [at, part] = now.at;
-      const kept = { was: messages[at], at, part };
+      const kept = { was: messages[at], at, part: part ?? undefined };
+      const without = gone(was, now);
+      if (without.length > 0) kept.without = without;
       if (now.role !== "assistant") return changed(was, now) ? { ...kept, text: now.text ?? now.content } : kept;
       return [...added(was, now).map(({ text }) => ({ text })), kept];
     });
@@ -70,6 +72,12 @@ function runs(made, messages, written) {
     else out.push({ role: message.role, parts });
   }
   return out;
+}
+
+// The ids of the calls that a message of the model has no longer.
+function gone(was, now) {
+  const left = new Set((now.tool_calls ?? []).map(({ id }) => id));
+  return (was.tool_calls ?? []).map(({ id }) => id).filter((id) => !left.has(id));
 }
 
 const changed = (was, now) => was.text !== now.text || JSON.stringify(was.content) !== JSON.stringify(now.content);

@@ -61,6 +61,8 @@ async function most(prompts) {
   return Math.max(...(await Promise.all(prompts.map(tokens))));
 }
 
+const list = (content) => (typeof content === "string" ? [] : content);
+
 const tools = ({ tool, jsonSchema }) => ({
   read_file: tool({
     description: "reads a file",
@@ -88,6 +90,12 @@ for (const name of ["ai", "ai-7"]) {
         // What was said last is sent as it was, and what the prompt cache has is sent again.
         const [, last] = seen.at(-1).filter(({ role }) => role === "assistant").at(-1).content;
         assert.equal(last.text, "Reading file 40.");
+        // A call that lost its result is not sent, and neither is the other way round.
+        for (const prompt of seen) {
+          const of = (type) => prompt.flatMap(({ content }) => list(content)).filter((one) => one.type === type);
+          const ids = (type) => of(type).map(({ toolCallId }) => toolCallId);
+          assert.deepEqual(ids("tool-call"), ids("tool-result"));
+        }
         const begins = (all, with_) => JSON.stringify(all.slice(0, with_.length)) === JSON.stringify(with_);
         const warm = seen.filter((prompt, i) => i > 0 && begins(prompt, seen[i - 1])).length;
         assert.ok(warm >= 20, `${warm} requests of 40 begin with all of the one before`);
