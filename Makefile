@@ -154,7 +154,7 @@ bench-docs: ## put what 'make bench' measured into docs/performance.md
 
 corpus: ## fetch the recorded sessions of docs/economics.md into bin/corpus; with git and jq
 	internal/testkit/corpus/fetch.sh $(BIN)/corpus/sessions
-	internal/testkit/corpus/fetch.sh $(BIN)/corpus/others internal/testkit/corpus/others.tsv
+	internal/testkit/corpus/fetch.sh $(BIN)/corpus/held-back internal/testkit/corpus/held-back.tsv
 
 picture: build ## take docs/report.png, the picture in README.md; with chromium
 	$(BIN)/thresh compare --set model.contextLimit=40000 --prices anthropic-sonnet --report $(BIN)/report.html \

@@ -1,6 +1,7 @@
 package distill
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -42,13 +43,8 @@ func transcript(history []sdk.Content) string {
 	var b strings.Builder
 	for _, entry := range history {
 		for _, block := range entry.Blocks {
-			switch block := block.(type) {
-			case sdk.Text:
-				b.WriteString(block.Text + "\n")
-			case sdk.ToolCall:
-				b.Write(block.Parameters)
-			case sdk.ToolResponse:
-				b.WriteString(block.ResultText() + "\n")
+			for _, s := range textsOf(block) {
+				b.WriteString(s.Text + "\n")
 			}
 		}
 	}
@@ -60,7 +56,7 @@ func limits(history []sdk.Content) sdktest.Config {
 	return sdktest.Config{ContextLimit: int(float64(sdktest.Characters(history)) / full)}
 }
 
-func TestWhatTheAISaidStaysAndOldResultsGo(t *testing.T) {
+func TestWhatTheAISaidStaysAndWhatNobodyUsedGoes(t *testing.T) {
 	history := work(40)
 	got := sdktest.Compress(t, Strategy{}, history, limits(history))
 	if got.NoOp != "" || got.TokensAfter > got.TokensBefore*35/100 {
@@ -68,18 +64,34 @@ func TestWhatTheAISaidStaysAndOldResultsGo(t *testing.T) {
 	}
 	left := transcript(got.History)
 	for _, want := range []string{
-		"Never touch the lexer.", "It is compute_20_30", "It is compute_38_30", "compute_39_59(input",
-		" — success, 60 lines]", "results removed: read_file /w/file_0.go; read_file /w/file_1.go",
+		"Never touch the lexer.", "It is compute_20_30", "It is compute_38_30", "compute_39_59(input", "lines omitted]",
 	} {
 		if !strings.Contains(left, want) {
 			t.Errorf("%q is gone", want)
 		}
 	}
-	if strings.Contains(left, "compute_20_10(input") {
-		t.Error("an old result is still there")
+	for _, gone := range []string{"compute_20_10(input", "compute_3_20(input"} {
+		if strings.Contains(left, gone) {
+			t.Errorf("%q is still there", gone)
+		}
 	}
 	if last := len(history) - 1; !got.History[len(got.History)-1].Equal(history[last]) {
 		t.Error("the newest entry changed")
+	}
+}
+
+// What the AI wrote into a file stays until it writes it anew, however old it is; results go first.
+func TestTheAIsCurrentEditsStay(t *testing.T) {
+	write := func(id, path, text string) []sdk.Content {
+		params := fmt.Sprintf(`{"file_path":%q,"content":%q}`, path, text)
+		return []sdk.Content{call(id, "write_file", params), answer(id, "write_file", "ok")}
+	}
+	old, current := strings.Repeat("an old plain line\n", 30), strings.Repeat("a current plain line\n", 30)
+	history := slices.Concat([]sdk.Content{said(sdk.Human, "Go.")}, write("o", "/w/a", old), write("n", "/w/a", current),
+		work(40)[1:])
+	left := sdktest.Compress(t, Strategy{}, history, limits(history)).History
+	if got := transcript(left); !strings.Contains(got, "a current plain line") || strings.Contains(got, "an old plain") {
+		t.Errorf("%.2000s", got)
 	}
 }
 
@@ -107,14 +119,11 @@ func TestCallsOfWhichNothingIsLeftAreNamedInOneLine(t *testing.T) {
 	history := []sdk.Content{said(sdk.Human, "Look around.")}
 	for i := range 400 {
 		id, words := fmt.Sprint("c", i), strings.Repeat("some plain words ", 12)
-		if i == 0 {
-			words = "the first " + words
-		}
 		history = append(history, call(id, "bash", fmt.Sprintf(`{"command":"say %s"}`, words)),
 			answer(id, "bash", words))
 	}
 	first := sdktest.Compress(t, Strategy{}, history, limits(history))
-	grown := slices.Concat(first.History, history[3:])
+	grown := slices.Concat(first.History, history[1:])
 	second := sdktest.Compress(t, Strategy{}, grown, limits(grown))
 	for _, got := range []sdktest.Compressed{first, second} {
 		folds := 0
@@ -123,10 +132,13 @@ func TestCallsOfWhichNothingIsLeftAreNamedInOneLine(t *testing.T) {
 				folds++
 			}
 		}
-		if folds != 1 || !strings.Contains(transcript(got.History), "bash say the first") ||
-			got.Metadata.Counts[exchangesDropped] == 0 {
+		if folds == 0 || got.Metadata.Counts[exchangesDropped] == 0 {
 			t.Errorf("%d lines for calls that went: %v", folds, got.Metadata.Counts)
 		}
+	}
+	fold := folder{subjects: []string{"ls a", "…", "ls a", "ls b"}}
+	if got := transcript(fold.flush(nil)); got != foldStart+"…; ls a; ls b"+foldEnd+"\n" {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -173,6 +185,30 @@ func TestRepeatsThatStay(t *testing.T) {
 		if got := sdktest.Optimize(t, Strategy{}, history, sdktest.Config{}); len(got.Replacements) > 0 {
 			t.Errorf("%s: %d entries changed", name, len(got.Replacements))
 		}
+	}
+}
+
+// What was read again is no evidence: where it stays, what it repeats of earlier results is worth as much as without
+// it.
+func TestWhatWasRecalledReplacesNothing(t *testing.T) {
+	history := work(12)
+	lines := strings.SplitAfter(history[2].Blocks[0].(sdk.ToolResponse).ResultText(), "\n")
+	body := strings.Join(lines[:20], "")
+	kept := func(name string) int {
+		read := []sdk.Content{call("d", name, `{"id":"c"}`), answer("d", name, body)}
+		read[1].Metadata = json.RawMessage(`{"pinned":true}`)
+		all := slices.Concat(history[:3], read, history[3:])
+		c := limits(all)
+		c.ContextLimit, c.Reason = c.ContextLimit*3/2, sdk.ReasonManual
+		got := sdktest.Compress(t, Strategy{}, all, c)
+		if got.NoOp != "" {
+			t.Fatal(got.NoOp)
+		}
+		rest := slices.DeleteFunc(got.History, sdk.Content.Pinned)
+		return strings.Count(transcript(rest), "compute_0_")
+	}
+	if again, other := kept("mcp__thresh__thresh_recall"), kept("other"); again <= other {
+		t.Errorf("%d lines of the earlier result are left, and %d if another tool printed the same", again, other)
 	}
 }
 
@@ -261,11 +297,44 @@ func TestHostileText(t *testing.T) {
 		"wide": "語", "marks": "[… 3 lines omitted]\n", "broken": "\xff\xfe", "JSON": `{"a":["b",`, "dashes": "a-",
 	} {
 		big := strings.Repeat(unit, n/len(unit))
+		if got := strings.Join(lines(big), ""); got != big {
+			t.Errorf("%s: the lines are not the text", name)
+		}
 		history := slices.Concat(work(2), []sdk.Content{call("d", "bash", `{"command":"x"}`), answer("d", "bash", big)},
 			work(2)[1:])
 		got := sdktest.Compress(t, Strategy{}, history, sdktest.Config{Reason: sdk.ReasonManual, ContextLimit: 50_000})
 		if got.NoOp != "" || got.TokensAfter > 50_000 {
 			t.Errorf("%s: %q, %d tokens are left", name, got.NoOp, got.TokensAfter)
+		}
+	}
+}
+
+func TestLinesAreTheText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringOfN(rapid.RuneFrom([]rune("ab1 ,;\n\r\t語}…[]")), 0, 3000, -1).Draw(t, "text")
+		all := lines(s)
+		if strings.Join(all, "") != s {
+			t.Fatalf("%q became %q", s, all)
+		}
+		for _, line := range all {
+			if len(line) > 2*longLine {
+				t.Fatalf("a line has %d bytes", len(line))
+			}
+		}
+	})
+}
+
+func TestIdentifiers(t *testing.T) {
+	for s, want := range map[string][]string{
+		"see ./pkg/a.go:12:3, or b.go:7":                 {"pkg/a.go", "b.go"},
+		"parseHeader failed with ENOENT in std::io_read": {"parseHeader", "io_read"},
+		"and/or 0.95 12 443 2026-11-22 e.g. plain-words": {"443", "2026"},
+		"GET https://x.org/a?b=c user@host7":             {"https://x.org/a", "host7"},
+	} {
+		var got []string
+		identifiers(s, func(word string) { got = append(got, word) })
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", s, got, want)
 		}
 	}
 }

@@ -52,9 +52,6 @@ func TestWhatIsLeftOutStandsInOneResult(t *testing.T) {
 		return each(n, func(i int) string { return fmt.Sprintf("%6d→\tvalue := compute_%d(input)", first+i, i) })
 	}
 	const ls = `{"command":"git ls-files"}`
-	wide := func(bytes int) func(i int) string {
-		return func(i int) string { return fmt.Sprintf("%02d", i) + strings.Repeat("=", bytes) }
-	}
 	for name, tt := range map[string]struct {
 		before []sdk.Content
 		tool   string
@@ -76,15 +73,6 @@ func TestWhatIsLeftOutStandsInOneResult(t *testing.T) {
 			strings.ReplaceAll(each(40, names), "\n", `\n`)+`"}`, "written"), "Bash", ls, each(40, names), ""},
 		"the same numbers in another file": {ran("Read", `{"file_path":"/w/b.go"}`, numbered(1, 30)),
 			"Read", `{"file_path":"/w/a.go"}`, numbered(5, 30), ""},
-
-		// What is too little.
-		"two lines": {ran("Bash", ls, each(40, wide(200))), "Bash", `{"command":"x"}`,
-			each(20, names) + each(2, wide(200)), ""},
-		"three short lines": {ran("Bash", ls, each(40, wide(48))), "Bash", `{"command":"x"}`,
-			each(3, wide(48)) + each(16, names), ""},
-		"a short result": {ran("Bash", ls, each(40, names)), "Bash", ls, each(16, names), ""},
-		"little of a long result": {ran("Bash", ls, each(5, wide(60))), "Bash", `{"command":"x"}`,
-			each(5, wide(60)) + each(200, names), ""},
 
 		"the same again": {ran("Bash", ls, each(40, names)), "Bash", ls, each(40, names),
 			"[… 40 lines omitted: lines 1-40 of the result of Bash git ls-files above]\n"},

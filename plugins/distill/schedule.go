@@ -7,10 +7,9 @@ import "github.com/thresh-dev/thresh/sdk"
 const (
 	// full is the share of the free window at which a Compress is due.
 	full = 0.85
-	// targetShare of that trigger is what a compressed history should count. It may count more for the sake of what the
-	// AI said and wrote, which may fill ownShare of what entries that must stay leave of the trigger, and minOwn of the
-	// trigger however much that is: a large result that just came would otherwise cost all of it.
-	targetShare, ownShare, minOwn = 0.3, 0.5, 0.2
+	// targetShare of that trigger is what a compressed history should count, and retreatShare of it what it may count
+	// for the sake of entries that must stay, and of what the AI said and wrote.
+	targetShare, retreatShare = 0.3, 0.6
 	// largeWindow is from how many tokens on a context window has a soft window; softest is the smallest share that can
 	// be set for it.
 	largeWindow, softest = 150_000, 0.6
@@ -26,7 +25,7 @@ const (
 const notDue sdk.NoOpReason = "not-due"
 
 // schedule is when a Compress is due and how far it goes, in tokens of the history.
-type schedule struct{ trigger, target float64 }
+type schedule struct{ trigger, target, retreat float64 }
 
 // newSchedule works the schedule out for one call. A threshold that a user has set is the trigger itself.
 func newSchedule(in sdk.CompressInput, softWindow float64) schedule {
@@ -38,7 +37,7 @@ func newSchedule(in sdk.CompressInput, softWindow float64) schedule {
 		}
 	}
 	trigger := share * max(0, window-float64(max(0, in.CompletionBudget))-float64(max(0, in.PendingTokens)))
-	return schedule{trigger, targetShare * trigger}
+	return schedule{trigger, targetShare * trigger, retreatShare * trigger}
 }
 
 // due reports whether the history is to be compressed now. At the hard limit and on demand it always is.

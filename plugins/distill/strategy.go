@@ -27,8 +27,8 @@ type settings struct {
 func (Strategy) Info() sdk.Info {
 	return sdk.Info{
 		Name:        "distill",
-		Version:     "1.1.0",
-		Description: "keeps what the agent said and wrote, and rewrites rarely; needs no LLM",
+		Version:     "1.0.0",
+		Description: "keeps the lines that later calls need and rewrites rarely; needs no LLM",
 		Trigger:     sdk.Continuous(threshold).WhenCold(coldThreshold),
 		Config: []sdk.ConfigField{{
 			Key: "softWindow", Type: sdk.Number, Default: softest, Minimum: new(softest), Maximum: new(1.0),

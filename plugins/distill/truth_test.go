@@ -2,19 +2,68 @@ package distill
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/prune"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )
 
+// However often a result loses lines and parts of long lines, its marks say how many lines it had.
+func TestMarksCountWhatWent(t *testing.T) {
+	cut := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		was := map[string]string{}
+		history := []sdk.Content{said(sdk.Human, "Go.")}
+		for i := range rapid.IntRange(4, 8).Draw(rt, "exchanges") {
+			var b strings.Builder
+			for line := range rapid.IntRange(1, 30).Draw(rt, "lines") {
+				name := fmt.Sprintf("name_%d_%d ", i, line)
+				word := rapid.SampledFrom([]string{"", "}", "some plain words ", name}).Draw(rt, "word")
+				b.WriteString(strings.Repeat(word, rapid.SampledFrom([]int{1, 3, 60, 200}).Draw(rt, "times")) + "\n")
+			}
+			id := fmt.Sprint("c", i)
+			was[id] = strings.Repeat("\n", rapid.IntRange(0, 1).Draw(rt, "blank")) + b.String()
+			history = append(history, call(id, "bash", fmt.Sprintf(`{"command":"run_%d"}`, i)), answer(id, "bash", was[id]),
+				said(sdk.AI, fmt.Sprintf("It is name_%d_3.", i)))
+		}
+		for range 3 {
+			config := limits(history)
+			config.Reason = sdk.ReasonHardLimit
+			config.ContextLimit = config.ContextLimit * rapid.IntRange(2, 10).Draw(rt, "limit") / 10
+			got, err := config.Compress(rt.Context(), Strategy{}, history)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if got.NoOp == "" {
+				history = slices.Clone(got.History)
+			}
+			for _, entry := range history {
+				r, ok := entry.Blocks[0].(sdk.ToolResponse)
+				if !ok || r.ResultText() == was[r.CallID] {
+					continue
+				}
+				cut++
+				if n, ok := marks.LinesOf(r.Result); !ok || n != marks.Lines(was[r.CallID]) {
+					rt.Fatalf("%d lines of %d: %q", n, marks.Lines(was[r.CallID]), r.ResultText())
+				}
+			}
+		}
+	})
+	if cut == 0 {
+		t.Error("nothing was cut")
+	}
+}
+
 // The line for calls that went says which failed, and of which nobody knows because the result was pruned before.
 func TestFailuresAreTold(t *testing.T) {
-	plain := strings.Repeat("some plain words ", 40)
-	history := []sdk.Content{said(sdk.Human, "Go."), call("p", "Bash", `{"command":"see host_17","why":"`+plain[:600]+`"}`),
-		answer("p", "Bash", prune.Pointer)}
+	plain := strings.Repeat("some plain words\n", 40)
+	history := []sdk.Content{said(sdk.Human, "Go.")}
 	for i := range 60 {
 		id := fmt.Sprint("c", i)
 		result, tool, params := plain, "Bash", `{"command":"say so"}`
@@ -24,6 +73,7 @@ func TestFailuresAreTold(t *testing.T) {
 		}
 		history = append(history, call(id, tool, params), answer(id, tool, result))
 	}
+	history = append(history, call("p", "Bash", `{"command":"see host_17"}`), answer("p", "Bash", prune.Pointer))
 	history = append(history, work(12)[1:]...)
 	config := limits(history)
 	got := sdktest.Compress(t, Strategy{}, history, config)
@@ -35,6 +85,31 @@ func TestFailuresAreTold(t *testing.T) {
 	}
 	if strings.Contains(left, "Edit /w/a b - c;") {
 		t.Error("a failed edit is told as if it had been made")
+	}
+}
+
+// A result that keeps its lines, because it would not be taken for a failure without them, has lost none.
+func TestTheCountOfLinesIsOfThoseThatWent(t *testing.T) {
+	history := []sdk.Content{said(sdk.Human, "Go.")}
+	for i := range 30 {
+		id := fmt.Sprint("c", i)
+		history = append(history, call(id, "Edit", `{"file_path":"/w/a","old_string":"x","new_string":"y"}`),
+			answer(id, "Edit", "<tool_use_error>it was not found\n"+strings.Repeat("some plain words\n", 60)+
+				fmt.Sprintf("name_%d_x\n", i)+"so it is</tool_use_error>"), said(sdk.AI, "I see."))
+	}
+	history = append(history, work(12)[1:]...)
+	got := sdktest.Compress(t, Strategy{}, history, limits(history))
+	var went int64
+	for _, entry := range got.History {
+		r, ok := entry.Blocks[0].(sdk.ToolResponse)
+		for line := range strings.Lines(r.ResultText()) {
+			if n, mark := marks.Read(line); ok && mark {
+				went += int64(n)
+			}
+		}
+	}
+	if n := got.Metadata.Counts[linesOmitted]; n != went || went == 0 {
+		t.Errorf("%d lines are said to be omitted, %d are", n, went)
 	}
 }
 

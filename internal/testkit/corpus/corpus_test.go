@@ -41,7 +41,7 @@ func TestTheListNamesTheRecordedSessions(t *testing.T) {
 	for _, s := range list(t, "sessions.tsv") {
 		listed = append(listed, s.file)
 	}
-	for _, s := range append(list(t, "sessions.tsv"), list(t, "others.tsv")...) {
+	for _, s := range append(list(t, "sessions.tsv"), list(t, "held-back.tsv")...) {
 		if !slices.Contains([]string{"MIT", "Apache-2.0"}, s.licence) || len(s.commit) != 40 || len(s.blob) != 40 {
 			t.Errorf("%+v", s)
 		}
