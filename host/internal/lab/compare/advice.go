@@ -45,7 +45,7 @@ func (r *Report) Advice(name func(string) string) (headline string, lines []Line
 		add("needed", "%s of %s requests do not fit into the model without a strategy", table.Int(n.OverLimit),
 			table.Int(n.Turns))
 	}
-	if v := r.total(taken); v != nil {
+	if v := r.Total(taken); v != nil {
 		cost, _ := v.Cost(x.PriceList)
 		text := against(cost.Relative) + " than doing nothing, at " + prices
 		if s := cost.PerSession; s != nil && s.Differs(cost.Relative) {
@@ -53,7 +53,7 @@ func (r *Report) Advice(name func(string) string) (headline string, lines []Line
 		}
 		add("costs", "%s", text)
 		at := slices.IndexFunc(r.Variants, func(v VariantInfo) bool { return v.Name == taken })
-		if saved := (cost.Nothing - cost.USD) / float64(max(v.Sessions, 1)); saved >= 0.0001 {
+		if saved := v.SavedPerSession(x.PriceList); saved >= 0.0001 {
 			add("saves", "%s", saves(saved, r.month(at, x.PriceList)))
 		}
 		r.plan(at, x.PriceList, add)
@@ -70,7 +70,7 @@ func (r *Report) Advice(name func(string) string) (headline string, lines []Line
 		if len(c.Short) > 0 {
 			add("loses", "%s", some(c.Short, func(s Short) string {
 				if s.OverLimit > 0 {
-					return fmt.Sprintf("%s: %s do not fit", name(s.Session), counted(s.OverLimit, "request"))
+					return fmt.Sprintf("%s: %s do not fit", name(s.Session), Counted(s.OverLimit, "request"))
 				}
 				return fmt.Sprintf("%s keeps %s", name(s.Session), Kept.Text(s.Kept))
 			}))
@@ -81,7 +81,7 @@ func (r *Report) Advice(name func(string) string) (headline string, lines []Line
 			"%d of %d keep it", Kept.Text(x.MinRecall), x.Held, x.Of)
 	}
 	const minMore = 0.01 // less is not worth a choice
-	if most, v := r.total(r.KeepsMost()), r.total(taken); most != nil && v != nil && most.Kept > v.Kept+minMore {
+	if most, v := r.Total(r.KeepsMost()), r.Total(taken); most != nil && v != nil && most.Kept > v.Kept+minMore {
 		cost, _ := most.Cost(x.PriceList)
 		add("or", "%s, which keeps most: %s and %s, and costs %s", called(most.Variant), Kept.Text(most.Recall.ShareLines),
 			Kept.Text(most.Own.Share), against(cost.Relative))
@@ -102,7 +102,7 @@ func saves(session float64, m *Month) string {
 		return text
 	}
 	return text + fmt.Sprintf("; %.2f USD in 30 days, at the rate of %s to %s (%s, %.2f USD)", m.USD,
-		m.From.Format(time.DateOnly), m.To.Format(time.DateOnly), counted(m.Sessions, "session"), m.Saved)
+		m.From.Format(time.DateOnly), m.To.Format(time.DateOnly), Counted(m.Sessions, "session"), m.Saved)
 }
 
 // plan says what the sessions used of a user's plan, and what they would have used: in proportion to the cost.
@@ -124,12 +124,12 @@ func (r *Report) plan(at int, list string, add func(about, format string, args .
 			100*would[length]))
 	}
 	if len(parts) > 0 {
-		add("plan", "%s used %s", counted(sessions, "session"), strings.Join(parts, "; "))
+		add("plan", "%s used %s", Counted(sessions, "session"), strings.Join(parts, "; "))
 	}
 }
 
-// total returns the totals of a variant; nil for none.
-func (r *Report) total(variant string) *Result {
+// Total returns the totals of a variant; nil for none.
+func (r *Report) Total(variant string) *Result {
 	for i := range r.Totals.Variants {
 		if v := &r.Totals.Variants[i]; v.Variant == variant && variant != "" {
 			return v
@@ -163,7 +163,8 @@ func some[T any](list []T, name func(T) string) string {
 	return strings.Join(parts, ", ")
 }
 
-func counted(n int, thing string) string {
+// Counted is a number of things.
+func Counted(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
 	}

@@ -20,8 +20,8 @@ type Recommendation struct {
 	// highest.
 	Relative float64 `json:"relative"`
 	Dearest  Spread  `json:"dearest"`
-	// PerSession is what would have been saved in USD in a session on average. Month is what it comes to in thirty days;
-	// nil if that is not known.
+	// PerSession is what would have been saved in USD in a session on average. Month is what it comes to in thirty
+	// days; nil if that is not known.
 	PerSession float64 `json:"perSessionUsd"`
 	Month      *Month  `json:"month,omitempty"`
 	// Recall, Lines and Own are over all sessions; Worst is the lower of Lines and Own in the session with the lowest.
@@ -173,8 +173,7 @@ func (x *Recommendation) take(r *Report, i int) {
 	if cost.PerSession != nil {
 		x.Dearest = *cost.PerSession
 	}
-	saved := cost.Nothing - cost.USD
-	x.PerSession, x.Month = saved/float64(max(v.Sessions, 1)), r.month(i, x.PriceList)
+	x.PerSession, x.Month = v.SavedPerSession(x.PriceList), r.month(i, x.PriceList)
 }
 
 // minSaved is the share of tokens that a variant must save to be worth a word.

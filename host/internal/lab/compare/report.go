@@ -63,7 +63,8 @@ type SessionReport struct {
 	// Billed is how many requests the recording has usage of: the provider's own counts are then the base of all
 	// figures, and other requests count nothing. If it is 0, the figures are the host's counts.
 	Billed int `json:"billedRequests"`
-	// Plan is what was used of the windows of the user's plan meanwhile, by all that used it; none if that is not known.
+	// Plan is what was used of the windows of the user's plan meanwhile, by all that used it; none if that is not
+	// known.
 	Plan []provider.Part `json:"plan,omitempty"`
 	Results
 }
@@ -116,8 +117,8 @@ type Result struct {
 	Compressed int `json:"compressed"`
 	Laddered   int `json:"laddered"`
 
-	// RecallTool is how many tokens all requests together have for the tool thresh_recall, by the host's count; they are
-	// in no other figure. 0 if the setting proxy.recall is off.
+	// RecallTool is how many tokens all requests together have for the tool thresh_recall, by the host's count; they
+	// are in no other figure. 0 if the setting proxy.recall is off.
 	RecallTool int `json:"recallToolTokens"`
 
 	// Costs are by price list, in the order of [Report.Prices]; of a variant that decided by a list, that list's alone.
@@ -158,6 +159,12 @@ func (r *Result) Cost(list string) (c Cost, ok bool) {
 	return Cost{}, false
 }
 
+// SavedPerSession returns what a session costs less than doing nothing, on average, in USD; 0 without prices.
+func (r *Result) SavedPerSession(list string) float64 {
+	c, _ := r.Cost(list)
+	return (c.Nothing - c.USD) / float64(max(r.Sessions, 1))
+}
+
 // Cost is the cost of the requests by one price list.
 type Cost struct {
 	List string `json:"list"`
@@ -179,9 +186,9 @@ type Cost struct {
 	CacheRead  int `json:"cacheReadTokens"`
 	CacheWrite int `json:"cacheWriteTokens"`
 	Uncached   int `json:"uncachedTokens"`
-	// RecallTool is what the tool thresh_recall costs beside USD: its description and the ids in the places of results, at
-	// the price of what stands around them, but not what a model reads again with it. RecallToolShare is its share of
-	// both.
+	// RecallTool is what the tool thresh_recall costs beside USD: its description and the ids in the places of results,
+	// at the price of what stands around them, but not what a model reads again with it. RecallToolShare is its share
+	// of both.
 	RecallTool      float64 `json:"recallToolUsd"`
 	RecallToolShare float64 `json:"recallToolShare"`
 }
@@ -199,8 +206,8 @@ type Recall struct {
 	UsedResults  int     `json:"usedResults"`
 	KeptResults  int     `json:"keptResults"`
 	ShareResults float64 `json:"shareResults"`
-	// ShareLines is the stricter share: of names that stood on a line with something else, how many were still on one of
-	// these lines. A list of names has none of them.
+	// ShareLines is the stricter share: of names that stood on a line with something else, how many were still on one
+	// of these lines. A list of names has none of them.
 	UsedLines  int     `json:"usedLines"`
 	KeptLines  int     `json:"keptLines"`
 	ShareLines float64 `json:"shareLines"`
@@ -217,9 +224,9 @@ type Needs struct {
 	Kept  int `json:"kept"`
 	// Share is Kept of Calls, 1 without calls.
 	Share float64 `json:"share"`
-	// Found counts those of the other calls for which a search over what was removed, by the words of the call, has some
-	// of what was missing among its first three passages; of an edit, one of the missing lines. ShareFound is their share,
-	// 1 if no call lacked anything.
+	// Found counts those of the other calls for which a search over what was removed, by the words of the call, has
+	// some of what was missing among its first three passages; of an edit, one of the missing lines. ShareFound is
+	// their share, 1 if no call lacked anything.
 	Found      int     `json:"found"`
 	ShareFound float64 `json:"shareFound"`
 	// Edits is the same as Calls, of calls that replace lines of a file.
@@ -228,8 +235,8 @@ type Needs struct {
 	ShareEdits float64 `json:"shareEdits"`
 }
 
-// Own is the share of what the agent made itself that requests still held, by bytes: the lines that it said and thought,
-// and those of its edits that no later write to the file took away, wherever in the request they stand.
+// Own is the share of what the agent made itself that requests still held, by bytes: the lines that it said and
+// thought, and those of its edits that no later write to the file took away, wherever in the request they stand.
 type Own struct {
 	// Requests counts those before which the agent had made something.
 	Requests int `json:"requests"`

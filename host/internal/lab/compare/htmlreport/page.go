@@ -88,15 +88,8 @@ func scope(r *compare.Report) string {
 		turns += s.Nothing.Turns
 		entries += s.Entries
 	}
-	return fmt.Sprintf("%s, %s turns, %s entries.", counted(len(r.Sessions), "recorded session"), number(turns),
+	return fmt.Sprintf("%s, %s turns, %s entries.", compare.Counted(len(r.Sessions), "recorded session"), number(turns),
 		number(entries))
-}
-
-func counted(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return number(n) + " " + thing
 }
 
 // shown returns the index of the variant that the chart and the details are about: the recommended one, or else the

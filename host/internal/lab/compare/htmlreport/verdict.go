@@ -1,7 +1,6 @@
 package htmlreport
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
@@ -30,18 +29,17 @@ func verdictOf(r *compare.Report, o Options) *verdict {
 		v.Lines = append(v.Lines, compare.Line{About: l.About, Text: spaced(l.Text)})
 	}
 	x := r.Recommendation
-	i := slices.IndexFunc(r.Totals.Variants, func(t compare.Result) bool { return t.Variant == x.Taken() })
-	if i < 0 {
+	t := r.Total(x.Taken())
+	if t == nil {
 		return v
 	}
 	add := func(value, text string) { v.Figures = append(v.Figures, figure{value, text}) }
-	t := &r.Totals.Variants[i]
 	c, _ := t.Cost(x.PriceList)
 	add(show(compare.Change, c.Relative), "cost: "+show(compare.USD, c.USD)+" USD instead of "+show(compare.USD, c.Nothing))
 	if m := x.Month; m != nil && m.USD >= 0.01 {
 		add(show(compare.USD, m.USD), "USD saved in 30 days")
 	} else {
-		add(show(compare.USD, (c.Nothing-c.USD)/float64(max(t.Sessions, 1))), "USD saved in a session")
+		add(show(compare.USD, t.SavedPerSession(x.PriceList)), "USD saved in a session")
 	}
 	text := "of what was needed later is kept"
 	if s, ok := t.PerSession["kept"]; ok && s.Differs(t.Kept) {
