@@ -110,12 +110,13 @@ func (a *app) printTotal(ctx context.Context, c *config.Config) error {
 		a.paragraph(fmt.Sprintf("since %s: %s", months[0], totalText(sum)), 2)
 		fmt.Fprintln(a.out)
 		t := table.New(table.Column{Name: "month"}, table.Column{Name: "requests", Right: true},
-			table.Column{Name: "sent", Head: "TOKENS\nSENT", Right: true}, table.Column{Name: "saved", Head: "TOKENS\nSAVED", Right: true},
+			table.Column{Name: "sent", Head: "TOKENS\nSENT", Right: true},
+			table.Column{Name: "saved", Head: "TOKENS\nSAVED", Right: true},
 			table.Column{Name: "usd", Head: "USD\nSAVED", Right: true})
 		for _, month := range months {
 			m := sums[month]
-			t.Row(month, table.Int(int(m.Requests)), table.Short(int(m.Sent)), table.Percent(int(m.Whole-m.Sent), int(m.Whole)),
-				dollars(m.Saved))
+			t.Row(month, table.Int(int(m.Requests)), table.Short(int(m.Sent)),
+				table.Percent(int(m.Whole-m.Sent), int(m.Whole)), dollars(m.Saved))
 		}
 		return a.printSmallTable(t)
 	})

@@ -226,7 +226,7 @@ func (a *app) printTop(seen []hostSeen) error {
 // printHost prints a line about a host, and the table of its sessions, a separate one because columns that are empty
 // for one host are left out for it alone.
 func (a *app) printHost(out io.Writer, h hostSeen) error {
-	var sum watch.Session
+	sum := h.sum()
 	t := table.New(topColumns...)
 	stored, turns := 0, 0
 	for _, s := range h.Sessions {
@@ -237,21 +237,15 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 		// SAVED is a share of what would have been sent, CACHED of what the provider billed as a prompt.
 		t.Row(s.ID, s.Owner, s.Strategy, table.Int(s.Turns), table.Short(s.Sent), table.Percent(s.Whole-s.Sent, s.Whole),
 			table.Percent(s.Usage.Cached, s.Usage.Prompt), table.Int(s.Rewrites), dollars(s.Saved), lastChange(s))
-		sum.Sent, sum.Whole, sum.Saved = sum.Sent+s.Sent, sum.Whole+s.Whole, sum.Saved+s.Saved
 	}
 	more := ""
 	if stored > 0 {
 		more = fmt.Sprintf(" and %d stored", stored)
 	}
-	// Anyone can name a command, and a store's error has the words of a database.
-	money := ""
-	if usd := dollars(sum.Saved); usd != "-" {
-		money = ", USD " + usd + " saved"
-	}
 	say := func(text string) { fmt.Fprintln(out, table.Wrap(text, a.width(), 2)) }
-	say(fmt.Sprintf("%s at %s: %s%s; %s of %s tokens sent, %s saved%s", text.Printable(h.Name, maxName), h.URL,
-		plural(len(h.Sessions)-stored, "session"), more, table.Short(sum.Sent), table.Short(sum.Whole),
-		table.Percent(sum.Whole-sum.Sent, sum.Whole), money))
+	// Anyone can name a command, and a store's error has the words of a database.
+	say(fmt.Sprintf("%s at %s: %s%s; %s", text.Printable(h.Name, maxName), h.URL,
+		plural(len(h.Sessions)-stored, "session"), more, tokensText(sum)))
 	if h.Error != "" {
 		say("the stored sessions are missing: " + text.Printable(h.Error, maxName))
 	}
@@ -277,10 +271,22 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 	return t.Write(out, table.Options{Width: a.width(), Columns: a.columns})
 }
 
+// sum is what the sessions of the host came to.
+func (h *hostSeen) sum() (all watch.Total) {
+	for _, s := range h.Sessions {
+		all = all.Plus(watch.Total{Sent: int64(s.Sent), Whole: int64(s.Whole), Saved: s.Saved})
+	}
+	return all
+}
+
 // totalText says what requests came to.
 func totalText(m watch.Total) string {
-	line := fmt.Sprintf("%s; %s of %s tokens sent, %s saved", plural(int(m.Requests), "request"),
-		table.Short(int(m.Sent)), table.Short(int(m.Whole)), table.Percent(int(m.Whole-m.Sent), int(m.Whole)))
+	return plural(int(m.Requests), "request") + "; " + tokensText(m)
+}
+
+func tokensText(m watch.Total) string {
+	line := fmt.Sprintf("%s of %s tokens sent, %s saved", table.Short(int(m.Sent)), table.Short(int(m.Whole)),
+		table.Percent(int(m.Whole-m.Sent), int(m.Whole)))
 	for _, of := range []struct {
 		usd  float64
 		what string
@@ -311,14 +317,10 @@ func (a *app) printLine(ctx context.Context, c *config.Config) error {
 	}); i >= 0 {
 		h = seen[i]
 	}
-	var sent, whole int
-	var usd float64
-	for _, s := range h.Sessions {
-		sent, whole, usd = sent+s.Sent, whole+s.Whole, usd+s.Saved
-	}
-	line := "thresh " + table.Percent(whole-sent, whole) + " saved"
-	if usd >= 0.005 {
-		line += fmt.Sprintf(", $%.2f", usd)
+	sum := h.sum()
+	line := "thresh " + table.Percent(int(sum.Whole-sum.Sent), int(sum.Whole)) + " saved"
+	if sum.Saved >= 0.005 {
+		line += fmt.Sprintf(", $%.2f", sum.Saved)
 	}
 	for _, p := range h.Plan {
 		line += fmt.Sprintf(" | %s at %s: %s here", windowName(p), percentOf(p.Used), percentOf(p.Session))
