@@ -45,7 +45,7 @@ export async function fit(messages, { write, change }, { head = [], ...options }
 
 // Members that thresh does not know come back, so that "at" says which of the framework's messages it was.
 function marked({ part, ...message }, i) {
-  if (message.role !== "user") return { ...message, at: [i, part] };
+  if (message.role !== "user") return { ...message, at: part === undefined ? [i] : [i, part] };
   return { ...message, content: message.content.map(({ part, ...one }) => ({ ...one, at: [i, part] })) };
 }
 
@@ -61,7 +61,7 @@ function runs(made, messages, written) {
       const was = before.get(String(now.at));
       if (!was) return now.content ? list(now.content).map(({ text }) => ({ text })) : { text: now.text };
       const [at, part] = now.at;
-      const kept = { was: messages[at], at, part: part ?? undefined };
+      const kept = { was: messages[at], at, part };
       const without = gone(was, now);
       if (without.length > 0) kept.without = without;
       if (now.role !== "assistant") return changed(was, now) ? { ...kept, text: now.text ?? now.content } : kept;

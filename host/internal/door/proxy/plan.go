@@ -42,7 +42,7 @@ func (s *Server) planned(x *exchange, u provider.Usage, saved float64) {
 		s.plans.of[x.grant.Name] = p
 	}
 	if x.branch != nil {
-		p.list, _ = s.options.Host.PriceList(x.branch.session.Config()) // nil: none is known
+		p.list = x.branch.session.PriceList()
 		p.saved, p.whole, p.sent = p.saved+saved, p.whole+x.size.whole, p.sent+x.size.sent
 	}
 	if l := p.list; l != nil {

@@ -186,12 +186,13 @@ func (d *driver) turn(ctx context.Context, request Request) (Turn, error) {
 	if overflow != nil {
 		turn.Overflow = overflow.Error()
 	}
-	err = nil
 	if turn.Reported > 0 {
 		// The report is about the recorder's request, which was not pruned, so it is held against the unpruned count.
-		err = d.session.ReportUsageOf(ctx, turn.Reported, turn.Unpruned)
+		if err := d.session.ReportUsageOf(ctx, turn.Reported, turn.Unpruned); err != nil {
+			return Turn{}, err
+		}
 	}
-	return turn, err
+	return turn, nil
 }
 
 // line says where in the file an entry is, if that is known.
