@@ -110,7 +110,8 @@ func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrorOf tells what an error of this package is about, or one of a door that uses the runtime itself. It is nil for nil.
+// ErrorOf tells what an error of this package is about, or one of a door that uses the runtime itself. It is nil for
+// nil.
 func ErrorOf(err error) *Error {
 	if err == nil {
 		return nil

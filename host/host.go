@@ -18,8 +18,8 @@ import (
 
 // Options are what a host is made of. The zero value is the usual host.
 type Options struct {
-	// Config is the configuration to use, as [config.Load] returns it. Nil loads it from the user's file, Project and the
-	// environment.
+	// Config is the configuration to use, as [config.Load] returns it. Nil loads it from the user's file, Project and
+	// the environment.
 	Config *config.Config
 	// Project is the directory whose thresh.yaml is read if Config is nil, such as "."; "" reads none.
 	Project string
@@ -62,9 +62,9 @@ func Open(o Options) (*Host, error) {
 // one runtime between the public API and what that API does not promise.
 func Over(machine *window.Host) *Host { return &Host{machine} }
 
-// Check returns what is wrong with the host's configuration and shows only when it is used: an unknown strategy, a wrong
-// setting of its own. It starts a plugin from a file, if the configuration has settings for it, until ctx ends. Each
-// session that is opened is checked the same, without a start.
+// Check returns what is wrong with the host's configuration and shows only when it is used: an unknown strategy, a
+// wrong setting of its own. It starts a plugin from a file, if the configuration has settings for it, until ctx ends.
+// Each session that is opened is checked the same, without a start.
 func (h *Host) Check(ctx context.Context) error { return h.window.CheckStart(ctx) }
 
 // Guard is deferred by a program that calls methods for others: a panic becomes an error of [KindInternal], is logged

@@ -1,7 +1,8 @@
 // Package outcome describes what one turn of a session did to its history, what that cost, and what limits applied.
 //
 // It is for programs that embed the host, which meet [Outcome] as host.Prepared.Outcome, and for readers of the JSON
-// that 'thresh run' returns under "outcome". [Plugin] is apart: it describes a plugin that was found. The types are data only and import nothing of the host.
+// that 'thresh run' returns under "outcome". [Plugin] is apart: it describes a plugin that was found. The types are
+// data only and import nothing of the host.
 //
 // Start at [Outcome]. Its parts follow the steps of a turn, a file each: [Optimize] (optimize.go), [Compress]
 // (compress.go), then the steps taken at the hard limit (ladder.go). change.go holds what happened to single entries.

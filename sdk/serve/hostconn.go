@@ -24,7 +24,8 @@ type hostConn struct {
 	client threshv1.HostServiceClient
 	err    error
 
-	// lost is called when a call needs the connection and there will be none; nil for a process that was started by hand.
+	// lost is called when a call needs the connection and there will be none; nil for a process that was started by
+	// hand.
 	lost     func()
 	lostOnce sync.Once
 }

@@ -195,8 +195,8 @@ func (a *app) writeAdvice(cmd *cobra.Command, x *compare.Recommendation, set *to
 	return a.inForce(cmd, set)
 }
 
-// missing returns the lines that the file itself lacks. It fails if the file sets one of the keys to something else: with
-// the line it would hold the key twice.
+// missing returns the lines that the file itself lacks. It fails if the file sets one of the keys to something else:
+// with the line it would hold the key twice.
 func (a *app) missing(set *toSet) (lines []string, err error) {
 	c, err := config.Load(config.Options{ConfigFile: set.file, WorkDir: a.dir, Env: []string{"HOME=" + a.home()}})
 	if err != nil {
@@ -211,8 +211,8 @@ func (a *app) missing(set *toSet) (lines []string, err error) {
 		case at.Layer != config.LayerConfigFile:
 			lines = append(lines, set.lines[i])
 		case fmt.Sprint(e[0].Value) != set.keys[key]:
-			return nil, fmt.Errorf("%s is set in %s:%d; change it there to %q", key, displayPath(a.short(at.File)), at.Line,
-				set.keys[key])
+			return nil, fmt.Errorf("%s is set in %s:%d; change it there to %q", key, displayPath(a.short(at.File)),
+				at.Line, set.keys[key])
 		}
 	}
 	return lines, nil

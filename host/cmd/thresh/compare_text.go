@@ -121,7 +121,9 @@ func compactions(n int) string {
 // printResults prints a table: doing nothing first, then the variants. sessions is how many it sums up: a variant that
 // did not run through all of them is marked, because its sums are not comparable. It returns the names of the columns
 // that it shows.
-func (a *app) printResults(r *compare.Report, res *compare.Results, every bool, sessions int) (columns []string, err error) {
+func (a *app) printResults(
+	r *compare.Report, res *compare.Results, every bool, sessions int,
+) (columns []string, err error) {
 	rows := r.Rows(res, every)
 	measured := r.Columns(rows)
 	fill := func() *table.Table {

@@ -63,8 +63,8 @@ func listed(found []plugins.Listing, c *config.Config) []plugins.Listing {
 	return out
 }
 
-// unusable returns an error if a plugin directory cannot be searched, or if all files that were found are broken: scripts
-// go by the exit status. Finding none is not an error, and what is built in does not count.
+// unusable returns an error if a plugin directory cannot be searched, or if all files that were found are broken:
+// scripts go by the exit status. Finding none is not an error, and what is built in does not count.
 func unusable(found []plugins.Listing, c *config.Config) error {
 	var errs []error
 	others, broken := 0, 0
@@ -81,8 +81,8 @@ func unusable(found []plugins.Listing, c *config.Config) error {
 		}
 	}
 	if others == 0 && broken > 0 {
-		errs = append(errs, fmt.Errorf("every plugin file that was found is broken (%d); built-in strategies can be used",
-			broken))
+		errs = append(errs, fmt.Errorf(
+			"every plugin file that was found is broken (%d); built-in strategies can be used", broken))
 	}
 	return errors.Join(errs...)
 }

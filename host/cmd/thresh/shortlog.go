@@ -39,9 +39,9 @@ func (a *app) openHost(c *config.Config, attach map[string]string, withoutSessio
 	return window.Open(window.Options{Config: c, Logger: a.shortLog(c.Settings().Log, withoutSessions), Attach: attach})
 }
 
-// shortLog says once what this machine lacks for isolation, not once for each process of each strategy, and leaves it to
-// the command to say why a plugin cannot be used. Without sessions, it has no warnings of sessions. The levels debug and
-// trace have everything.
+// shortLog says once what this machine lacks for isolation, not once for each process of each strategy, and leaves it
+// to the command to say why a plugin cannot be used. Without sessions, it has no warnings of sessions. The levels debug
+// and trace have everything.
 func (a *app) shortLog(set config.Log, withoutSessions bool) hclog.Logger {
 	if level := hclog.LevelFromString(set.Level); level == hclog.Debug || level == hclog.Trace {
 		return window.DefaultLogger(a.err, set)

@@ -70,7 +70,8 @@ func summary(t proxy.Totals, plan []watch.Plan, dryRun bool, past string) string
 	return line
 }
 
-// planText says what was used of the windows of a plan, and what would have been used otherwise; "" if no provider told.
+// planText says what was used of the windows of a plan, and what would have been used otherwise; "" if no provider
+// told.
 func planText(plan []watch.Plan, dryRun bool) string {
 	otherwise := "without thresh"
 	if dryRun {

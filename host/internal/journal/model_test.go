@@ -88,9 +88,9 @@ type moment struct {
 	state
 }
 
-// Whatever two hosts do with a session, wherever they end, and wherever their store fails: what was acknowledged is there
-// once, in the same order for both, and what was not is there exactly if the store took it. A host that was overtaken is
-// told so. A fork has what its parent had.
+// Whatever two hosts do with a session, wherever they end, and wherever their store fails: what was acknowledged is
+// there once, in the same order for both, and what was not is there exactly if the store took it. A host that was
+// overtaken is told so. A fork has what its parent had.
 func TestHostsDoWhatTheModelDoes(t *testing.T) {
 	onStores(t, func(t *testing.T, both [2]store.Store) {
 		var runs atomic.Int64

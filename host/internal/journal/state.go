@@ -29,7 +29,8 @@ func (j *Journal) draft() draft {
 	return d
 }
 
-// state begins a draft with what the log lacks of the session's state. A turn that learned nothing has nothing to write.
+// state begins a draft with what the log lacks of the session's state. A turn that learned nothing has nothing to
+// write.
 func (j *Journal) state(d *draft) error {
 	d.memory = j.session.Remembers()
 	all, err := d.memory.Groups()

@@ -51,8 +51,8 @@ type Request struct {
 type Result struct {
 	// Text is empty if the model wrote nothing but thinking and calls.
 	Text string
-	// Calls are the model's calls of tools, at most [provider.MaxCalls], each with an id of its own. Arguments are as the
-	// model wrote them, which need not be JSON.
+	// Calls are the model's calls of tools, at most [provider.MaxCalls], each with an id of its own. Arguments are as
+	// the model wrote them, which need not be JSON.
 	Calls []provider.ToolCall
 	// FinishReason is the provider's word, such as "stop", "length", "end_turn" or "max_tokens".
 	FinishReason string

@@ -16,8 +16,8 @@ import (
 // Listing is [outcome.Plugin].
 type Listing = outcome.Plugin
 
-// Explanation returns the reason of a listing, followed by the last lines of a broken plugin's standard error. It is safe for a
-// terminal; "" if there is nothing to explain.
+// Explanation returns the reason of a listing, followed by the last lines of a broken plugin's standard error. It is
+// safe for a terminal; "" if there is nothing to explain.
 func Explanation(l Listing) string {
 	const maxReason = 16 << 10
 	if l.Reason == "" {

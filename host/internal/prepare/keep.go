@@ -67,8 +67,8 @@ func kept(s history.Snapshot) func(i int) keep.Entry {
 	}
 }
 
-// largestKept returns the pinned entries that count most, the largest first, and what all of them count, apart from what a
-// person said last.
+// largestKept returns the pinned entries that count most, the largest first, and what all of them count, apart from
+// what a person said last.
 func (t *turn) largestKept() (most []outcome.LargeEntry, tokens int) {
 	s := t.snapshot()
 	var pinned []*history.Entry

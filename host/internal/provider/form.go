@@ -149,8 +149,8 @@ type Form struct {
 	// Counts is what an answer, or an event of one, reports, and Calls reads the tool calls in it.
 	Counts *Counts
 	Calls  func(answer []byte) []Piece
-	// Plan reads what the headers of an answer, by their names, say of the windows of the user's plan, and PlanEvent what
-	// an event of it says; nil where the API says nothing.
+	// Plan reads what the headers of an answer, by their names, say of the windows of the user's plan, and PlanEvent
+	// what an event of it says; nil where the API says nothing.
 	Plan      func(header func(name string) string) []Window
 	PlanEvent func(event []byte) []Window
 	// TooLong reads a refusal of a request as too long; false if it is about something else.

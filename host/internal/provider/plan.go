@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Window is what a provider says with an answer of one of the windows of a user's plan: when all of it is used, requests
-// are refused until it is reset.
+// Window is what a provider says with an answer of one of the windows of a user's plan: when all of it is used,
+// requests are refused until it is reset.
 type Window struct {
 	Length time.Duration `json:"lengthNs"`
 	// Used is a share, from 0 on. Reset is when it is 0 again; zero if that is not said.

@@ -6,8 +6,8 @@ import (
 )
 
 // Wrap breaks a text between its words into lines of at most width characters; 0 means [DefaultWidth]. A line after the
-// first begins with as many spaces as hang. A percent sign stays with its figure. A word that is longer has a line of its
-// own.
+// first begins with as many spaces as hang. A percent sign stays with its figure. A word that is longer has a line of
+// its own.
 func Wrap(text string, width, hang int) string {
 	if width <= 0 {
 		width = DefaultWidth

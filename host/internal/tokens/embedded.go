@@ -6,8 +6,8 @@ import "strings"
 const longBase64 = 1024
 
 // withoutMedia returns JSON text without the strings in it that are media, such as a picture in a tool result, and the
-// tokens of these. Other long base64 stays text, as a model would see it, or with capped counts as much as a picture: in
-// a block of unknown kind it is far more likely an attachment or a signature.
+// tokens of these. Other long base64 stays text, as a model would see it, or with capped counts as much as a picture:
+// in a block of unknown kind it is far more likely an attachment or a signature.
 //
 // It only looks for strings and does not validate the JSON.
 func withoutMedia(json string, capped bool) (text string, tokens int) {

@@ -42,13 +42,13 @@ type Options struct {
 	// Attach maps strategies to the sockets of processes started by hand (--attach), for debugging. It is not a
 	// setting, because a file must not be able to decide it.
 	Attach map[string]string
-	// Keep keeps sessions where the setting sessions.store says, and what they learn of a model for later ones. The lab's
-	// sessions end with their host, and all begin alike.
+	// Keep keeps sessions where the setting sessions.store says, and what they learn of a model for later ones. The
+	// lab's sessions end with their host, and all begin alike.
 	Keep bool
 	// Granted returns the profiles that an access token may choose by name; nil for no token any.
 	Granted func(ctx context.Context, token string) ([]string, error)
-	// Spend is told what each model call of a session cost its owner, in US dollars, whatever became of the call and its
-	// turn. Before each call it is asked with 0, and an error refuses the call. Nil counts and refuses nothing.
+	// Spend is told what each model call of a session cost its owner, in US dollars, whatever became of the call and
+	// its turn. Before each call it is asked with 0, and an error refuses the call. Nil counts and refuses nothing.
 	Spend func(ctx context.Context, owner string, usd float64) error
 	// Store keeps sessions in place of the setting's store; the host does not close it. Nil is none.
 	Store store.Store

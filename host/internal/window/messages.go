@@ -13,9 +13,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// AddMessages appends messages in a provider's form, all or none, as [Session.AddOnce] appends entries. A message that is
-// not of the form is refused with an error that wraps [ErrInvalidEntry] and a [*messages.Error]. Parts of unknown kinds
-// are kept unchanged.
+// AddMessages appends messages in a provider's form, all or none, as [Session.AddOnce] appends entries. A message that
+// is not of the form is refused with an error that wraps [ErrInvalidEntry] and a [*messages.Error]. Parts of unknown
+// kinds are kept unchanged.
 //
 // system replaces the session's system prompt: a string or a list of text parts, as the provider takes it next to the
 // messages. Nil keeps it. System and developer messages at the beginning of the session are added to it.

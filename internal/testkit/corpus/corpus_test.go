@@ -1,4 +1,5 @@
-// Package corpus says where the recorded sessions come from that docs/economics.md is about; 'make corpus' fetches them.
+// Package corpus says where the recorded sessions come from that docs/economics.md is about; 'make corpus' fetches
+// them.
 package corpus
 
 import (

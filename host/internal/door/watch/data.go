@@ -25,12 +25,12 @@ type Plan struct {
 	API string `json:"api"`
 	// Hours is the length of the windows.
 	Hours float64 `json:"hours"`
-	// Used is the share that is used of the window now, by all that use the plan, and Resets when it is 0 again; zero if
-	// that is not known.
+	// Used is the share that is used of the window now, by all that use the plan, and Resets when it is 0 again; zero
+	// if that is not known.
 	Used   float64   `json:"used"`
 	Resets time.Time `json:"resets,omitzero"`
-	// Session is what was used since the host began, and Otherwise what it would have been without thresh; in a dry run,
-	// with it.
+	// Session is what was used since the host began, and Otherwise what it would have been without thresh; in a dry
+	// run, with it.
 	Session   float64 `json:"session"`
 	Otherwise float64 `json:"otherwise"`
 }

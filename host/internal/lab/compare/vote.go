@@ -74,8 +74,8 @@ func (v *vote) choose(share float64, without int) int {
 	return best
 }
 
-// closest returns the variant that keeps enough in the most sessions; of those, what leaves the fewest requests over the
-// limit, what keeps more, and what costs less. It is -1 if that is doing nothing.
+// closest returns the variant that keeps enough in the most sessions; of those, what leaves the fewest requests over
+// the limit, what keeps more, and what costs less. It is -1 if that is doing nothing.
 func (v *vote) closest() int {
 	best, held := -1, map[int]int{}
 	if len(v.sessions) == 0 {

@@ -36,8 +36,8 @@ type Transcript struct {
 	// Usage holds the provider's token counts of each request that the recorder reported, in the order of the entries;
 	// nil if the file has none. It continues across Boundaries.
 	Usage []Usage
-	// Plan is what was used of the windows of the user's plan while the session ran, by all that used it; nil if the file
-	// does not say.
+	// Plan is what was used of the windows of the user's plan while the session ran, by all that used it; nil if the
+	// file does not say.
 	Plan []provider.Part
 	// Model is the model that answered last, by the recorder's name; "" if unknown.
 	Model string

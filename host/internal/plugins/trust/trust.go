@@ -147,8 +147,8 @@ func (p *Policy) CanLock() error {
 	return nil
 }
 
-// Lock replaces the entries for the same files, and marks them as locked. It is a person's decision, so it also replaces
-// entries that contradict.
+// Lock replaces the entries for the same files, and marks them as locked. It is a person's decision, so it also
+// replaces entries that contradict.
 func (p *Policy) Lock(entries []Entry) error {
 	for i := range entries {
 		entries[i].Locked = true
