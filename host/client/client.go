@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/lazyregexp"
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -159,24 +159,7 @@ func (c *Client) Count(ctx context.Context, entries ...content.Content) ([]int, 
 }
 
 // Plugin is a plugin that a host found.
-type Plugin struct {
-	Name        string `json:"name"`
-	Path        string `json:"path"`
-	BuiltIn     bool   `json:"builtIn"`
-	Version     string `json:"version"`
-	Description string `json:"description"`
-	// Trigger is empty if the plugin could not be asked.
-	Trigger          sdk.TriggerMode `json:"trigger"`
-	DefaultThreshold float64         `json:"defaultThreshold"`
-	RequiresLLM      bool            `json:"requiresLLM"`
-	SHA256           string          `json:"sha256"`
-	State            string          `json:"state"`
-	// Reason is a sentence for any state but ready.
-	Reason    string   `json:"reason"`
-	Isolation []string `json:"isolation"`
-	Lacking   []string `json:"lacking"`
-	Stderr    string   `json:"stderr"`
-}
+type Plugin = outcome.Plugin
 
 // Plugins returns every plugin that was found. It starts those that do not run.
 func (c *Client) Plugins(ctx context.Context) ([]Plugin, error) {
