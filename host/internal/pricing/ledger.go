@@ -1,6 +1,7 @@
 package pricing
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,9 +31,8 @@ type Ledger struct {
 type Size struct {
 	Sent, Whole               int // tokens
 	Pending                   int // tokens of both that are not of the history
+	Rest                      int // of Pending, those of the system prompt, the tools and the settings; 0 if not known
 	SentEntries, WholeEntries int
-	// Reset: what comes before the history is not that of the request before, such as the list of tools.
-	Reset bool
 }
 
 // NewLedger returns a ledger with nothing in it. Without a price list (nil) it tells no costs.
@@ -64,6 +64,7 @@ type Charge struct {
 	ledger *Ledger // nil: no price list is known
 	prompt Size
 	cached Size // what the caches were supposed to have of it
+	reset  bool // its rest has another size than the request before
 }
 
 // Request adds a request whose history begins with stable tokens of the previous one's.
@@ -78,8 +79,14 @@ func (l *Ledger) Request(p Size, stable int, at time.Time) Charge {
 	paid := l.sent.Request(Request{Tokens: p.Sent, Stable: stable, At: at})
 	// If nothing is ever removed, a request begins with all of the previous one.
 	spared := l.whole.Request(Request{Tokens: p.Whole, Stable: before.Whole, At: at})
-	c.Saved, c.ledger, c.prompt = spared.USD-paid.USD, l, p
+	c.Saved, c.ledger, c.prompt, c.reset = spared.USD-paid.USD, l, p, p.Rest != before.Rest
 	c.cached = Size{Sent: paid.CacheRead, Whole: spared.CacheRead}
+	if paid.CacheRead > 0 {
+		c.cached.SentEntries = before.SentEntries // not after a rewrite, which has fewer
+	}
+	if spared.CacheRead > 0 {
+		c.cached.WholeEntries = before.WholeEntries
+	}
 	return c
 }
 
@@ -98,26 +105,22 @@ func (c Charge) Reported(input, cached, written int) float64 {
 	}
 	sent, read := float64(input+cached+written), float64(cached)
 	each, around := c.ledger.learn(c, sent)
-	tokens := float64(c.prompt.Whole - c.prompt.Sent)
-	removed := tokens*each + float64(c.prompt.WholeEntries-c.prompt.SentEntries)*around
-	if tokens > 0 {
-		each = removed / tokens
-	}
-	whole := sent + removed
+	of := func(tokens, entries int) float64 { return float64(tokens)*each + float64(entries)*around }
+	whole := sent + of(c.prompt.Whole-c.prompt.Sent, c.prompt.WholeEntries-c.prompt.SentEntries)
 	// After a rewrite the cache has less, which says nothing about prompts that only grow. Caches of whole blocks of
 	// tokens may not grow with each prompt.
 	grew := int64(cached) > c.ledger.read.Swap(int64(cached))
 	had := sent * float64(c.cached.Sent) / float64(max(c.prompt.Sent, 1)) // what the cache was supposed to have
-	missed := c.prompt.Reset && read <= had/2                             // by either prompt
-	if !c.prompt.Reset && !c.Rewrote && c.cached.Sent > 0 {
+	missed := c.reset && read <= had/2                                    // by either prompt
+	if !c.reset && !c.Rewrote && c.cached.Sent > 0 {
 		c.ledger.missed.Store(!grew && read < 0.9*had)
 	}
 	readOfWhole := read
 	switch missed = missed || c.ledger.missed.Load(); {
 	case !missed && c.Rewrote:
-		readOfWhole = max(read, whole-float64(c.prompt.Whole-c.cached.Whole)*each)
+		readOfWhole = max(read, whole-of(c.prompt.Whole-c.cached.Whole, c.prompt.WholeEntries-c.cached.WholeEntries))
 	case !missed: // what was removed would have been read too
-		readOfWhole += float64(c.cached.Whole-c.cached.Sent) * each
+		readOfWhole += of(c.cached.Whole-c.cached.Sent, c.cached.WholeEntries-c.cached.SentEntries)
 	}
 	cost := func(tokens, read float64) float64 { return (read*list.Read() + (tokens-read)*unread) / 1e6 }
 	return cost(whole, readOfWhole) - cost(sent, read)
@@ -125,13 +128,15 @@ func (c Charge) Reported(input, cached, written int) float64 {
 
 // learn takes the provider's token count for a prompt. It returns how many of its tokens make one of the host's, and
 // how many surround each entry, such as ids and signatures, which stay when only a text is removed. It looks only at
-// what prompts grow by: the host may count the system prompt and tools otherwise, but all prompts have them.
+// what prompts grow by: the host may count the system prompt and tools otherwise, but all prompts have them. The rest
+// may differ in each prompt, by a time or the order of its settings, but has to be about as large.
 func (l *Ledger) learn(c Charge, reported float64) (each, around float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g, p := &l.grown, c.prompt
 	x, y, n := float64(p.Sent-l.counted.Sent), reported-l.reported, float64(p.SentEntries-l.counted.SentEntries)
-	if l.reported > 0 && !c.Rewrote && !p.Reset && x > 0 && y > 0 {
+	rest := math.Abs(float64(p.Rest - l.counted.Rest))
+	if l.reported > 0 && !c.Rewrote && rest <= x/10 && x > 0 && y > 0 {
 		g.x, g.y, g.xx, g.xy = g.x+x, g.y+y, g.xx+x*x, g.xy+x*y
 		g.xn, g.yn, g.nn = g.xn+x*n, g.yn+y*n, g.nn+n*n
 	}

@@ -8,29 +8,79 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
-// A provider counts something around each entry, and every text as half as many tokens as the host does. Where nearly
-// all of each result is removed at once, prompts grow mostly by what is around it, and the text that was removed is
-// still worth what it would have cost.
-func TestWhatIsAroundATextIsNotItsPrice(t *testing.T) {
-	l := pricing.NewLedger(&claude)
-	const around = 40
-	reported := func(tokens, entries int) int { return tokens/2 + entries*around }
-	said, bills := 0.0, 0.0
-	sent, whole, entries, stable, lastSent, lastWhole := 2000, 2000, 2, 0, 0, 0
-	for turn := range 20 {
-		now := time.Unix(int64(turn), 0)
-		p := pricing.Size{Sent: sent, Whole: whole, SentEntries: entries, WholeEntries: entries}
-		c := l.Request(p, stable, now)
-		is, was := reported(sent, entries), reported(whole, entries)
-		said += c.Reported(0, lastSent, is-lastSent)
-		cost := func(n, read int) float64 { return (float64(read)*0.3 + float64(n-read)*3.75) / 1e6 }
-		bills += cost(was, lastWhole) - cost(is, lastSent)
-		lastSent, lastWhole = is, was
-		stable = sent
-		sent, whole, entries = sent+50+turn%5*30, whole+2000, entries+2
+// made is an entry of the made conversation below, by its tokens as the host counts them. The zero value was removed.
+type made struct{ words, thinking, calls int }
+
+func (e made) tokens() int { return e.words + e.thinking + e.calls }
+
+// What is said to be saved is the difference between two bills, whatever an entry loses. The provider counts something
+// around each entry, which stays with it, and every text as half as many tokens as the host does, but for the rest.
+func TestWhatGoesIsWorthWhatItWouldHaveCost(t *testing.T) {
+	const around, rest = 40, 3000
+	// What of an entry is sent after so many rewrites, from 1 on.
+	losses := map[string]func(e made, n int) made{
+		"calls, words stay":        func(e made, _ int) made { return made{e.words, e.thinking, 0} },
+		"words, calls stay":        func(e made, _ int) made { return made{0, e.thinking, e.calls} },
+		"thinking":                 func(e made, _ int) made { return made{e.words, 0, e.calls} },
+		"nearly all of a text":     func(e made, _ int) made { return made{e.words, e.thinking, e.calls / 20} },
+		"entries":                  func(made, int) made { return made{} },
+		"more than once":           func(e made, n int) made { return made{e.words / n, e.thinking / n, e.calls / 9} },
+		"calls, and they return":   func(e made, n int) made { return made{e.words, e.thinking, e.calls * (1 - n%2)} },
+		"entries, and they return": func(e made, n int) made { return made{e.words * (1 - n%2), 0, e.calls * (1 - n%2)} },
 	}
-	t.Logf("$%.4f is said to be saved, and $%.4f is", said, bills)
-	if math.Abs(said/bills-1) > 0.05 {
-		t.Errorf("$%.4f is said to be saved, and $%.4f is", said, bills)
+	// By how many tokens the rest differs from that of the request before, and whether the provider's cache has it then.
+	for name, other := range map[string]struct {
+		by  int
+		hit bool
+	}{"": {0, true}, ", settings in another order": {3, true}, ", a time in the prompt": {3, false}} {
+		for loss, sent := range losses {
+			t.Run(loss+name, func(t *testing.T) {
+				l := pricing.NewLedger(&claude)
+				said, bills := 0.0, 0.0
+				var all, last []made
+				var added []int // the rewrites before each entry
+				for turn := range 40 {
+					lastWhole := len(all)
+					all = append(all, made{100 + turn%5*30, 60 + turn%3*20, 90}, made{calls: 600 + turn%7*100})
+					added = append(added, turn/8, turn/8)
+					// Host and provider count the same list; read is what the latter has in its cache.
+					p := pricing.Size{Rest: rest + turn%2*other.by}
+					p.Pending = p.Rest
+					now, stable, same := make([]made, len(all)), 0, true
+					is, was, read, wholeRead := rest, rest, rest, rest
+					for i, e := range all {
+						now[i] = e
+						if n := turn/8 - added[i]; n > 0 {
+							now[i] = sent(e, n)
+						}
+						whole := e.tokens()/2 + around
+						p.Whole, p.WholeEntries, was = p.Whole+e.tokens(), p.WholeEntries+1, was+whole
+						if i < lastWhole {
+							wholeRead += whole
+						}
+						same = same && i < len(last) && now[i] == last[i]
+						if now[i] == (made{}) {
+							continue
+						}
+						part := now[i].tokens()/2 + around
+						p.Sent, p.SentEntries, is = p.Sent+now[i].tokens(), p.SentEntries+1, is+part
+						if same {
+							stable, read = stable+now[i].tokens(), read+part
+						}
+					}
+					p.Sent, p.Whole = p.Sent+p.Rest, p.Whole+p.Rest
+					if turn == 0 || !other.hit {
+						read, wholeRead = 0, 0
+					}
+					said += l.Request(p, stable, time.Unix(int64(turn), 0)).Reported(0, read, is-read)
+					cost := func(n, read int) float64 { return (float64(read)*0.3 + float64(n-read)*3.75) / 1e6 }
+					bills += cost(was, wholeRead) - cost(is, read)
+					last = now
+				}
+				if math.Abs(said-bills) > 0.05*math.Abs(bills)+0.001 {
+					t.Errorf("$%.4f is said to be saved, and $%.4f is", said, bills)
+				}
+			})
+		}
 	}
 }

@@ -22,9 +22,17 @@ func (f editedForm) body(items []rawItem) []byte {
 	return []byte(f.words.Replace(string(f.form.body(items))))
 }
 
+// unorderedForm is a client whose requests have their settings in another order each time, as Codex's do.
+type unorderedForm struct{ form }
+
+func (f unorderedForm) body(items []rawItem) []byte {
+	settings := [2]string{`{"metadata":{"turn":"a","window":"b"},`, `{"metadata":{"window":"b","turn":"a"},`}
+	return bytes.Replace(f.form.body(items), []byte("{"), []byte(settings[len(items)/2%2]), 1)
+}
+
 // What is said to be saved is the difference between two bills of the provider: for a client that marks what is to be
 // cached, for one that marks its system prompt alone, for one that marks nothing, and where the provider needs no
-// marks.
+// marks, with its settings in another order each time, too.
 func TestWhatIsSavedIsTheProvidersBill(t *testing.T) {
 	const marker = `,"cache_control":{"type":"ephemeral"}`
 	for name, c := range map[string]struct {
@@ -36,9 +44,10 @@ func TestWhatIsSavedIsTheProvidersBill(t *testing.T) {
 		"marked": {messagesForm{"s"}, "anthropic-sonnet", 2, nil},
 		"an hour": {messagesForm{"s"}, "anthropic-sonnet-1h", 2, []string{marker, `,"cache_control":{"type":"ephemeral",` +
 			`"ttl":"1h"}`}},
-		"prefix":   {messagesForm{"s"}, "anthropic-sonnet", 1, []string{marker + "}]}]", "}]}]"}},
-		"unmarked": {messagesForm{"s"}, "anthropic-sonnet", 0, []string{marker, ""}},
-		"chat":     {chatForm{}, "openai-gpt-5", 0, nil},
+		"prefix":          {messagesForm{"s"}, "anthropic-sonnet", 1, []string{marker + "}]}]", "}]}]"}},
+		"unmarked":        {messagesForm{"s"}, "anthropic-sonnet", 0, []string{marker, ""}},
+		"chat":            {chatForm{}, "openai-gpt-5", 0, nil},
+		"chat, unordered": {unorderedForm{chatForm{}}, "openai-gpt-5", 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -92,6 +92,7 @@ type branch struct {
 	// kept is how many tokens the last request had besides the view and the marks, because they had to stay: counts has
 	// those of entries that did. It is negative where less was sent.
 	kept   int
+	shown  int // how many entries the last request was made with
 	counts map[int]int
 	last   turnSize
 }

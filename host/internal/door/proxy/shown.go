@@ -19,10 +19,8 @@ import (
 // prepared is what a turn of the session came to, before it is known what of it can be sent.
 type prepared struct {
 	window.Prepared
-	at time.Time
-	// pending are the tokens that the turn was told of besides the history. reset: they are not those of the turn before.
-	pending int
-	reset   bool
+	at      time.Time
+	pending int // the tokens that the turn was told of besides the history
 }
 
 // prepare runs a turn of the session. After an error the view is what the host returned with it: the history as the
@@ -41,7 +39,6 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) (t p
 			return t, err
 		}
 		// Not in the list of tools alone: agents name in the system prompt what their model has to search for.
-		t.reset = b.pending > 0
 		b.rest, b.pending, b.offered = rest, counted.Tokens(0), strings.Contains(text, mcp.Tool)
 	}
 	// One time for the turn and for its price: both ask whether the prompt cache has expired. What the last request had
@@ -67,13 +64,13 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) (t p
 // is false if the client's bytes are sent instead. It is for a turn whose request has been made.
 func (b *branch) settle(x *exchange, t prepared, sent bool, err error) {
 	pending := b.pending + b.marks + b.kept
-	size := turnSize{whole: b.whole + b.pending, sent: t.Tokens + pending, at: t.at}
+	size, entries := turnSize{whole: b.whole + b.pending, sent: t.Tokens + pending, at: t.at}, b.shown
 	if !sent || t.Contents() == nil {
-		size.sent = size.whole
+		size.sent, entries = size.whole, len(b.entries)
 	}
 	if err == nil { // a turn that failed does not know what of the last request it left as it was
 		size.charge = b.ledger.Request(pricing.Size{Sent: size.sent, Whole: size.whole, Pending: pending,
-			SentEntries: len(b.view), WholeEntries: len(b.entries), Reset: t.reset}, t.Outcome.Stable.Tokens, t.at)
+			Rest: b.pending, SentEntries: entries, WholeEntries: len(b.entries)}, t.Outcome.Stable.Tokens, t.at)
 	}
 	if t.Contents() != nil {
 		b.last = size
@@ -98,7 +95,7 @@ func (b *branch) show(ctx context.Context, s *Server, r *body.Request) ([]byte, 
 	if b.kept, err = b.differs(ctx, s, plan); err != nil {
 		return nil, err
 	}
-	b.marks = b.mark(s, plan)
+	b.marks, b.shown = b.mark(s, plan), plan.Entries()
 	edits := r.Edits(plan)
 	if len(edits) == 0 {
 		// The client's own slice, not a copy: nothing changed.

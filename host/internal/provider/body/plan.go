@@ -108,6 +108,17 @@ func (p *Plan) Differs(f func(entry int, sent, shown *content.Content)) {
 	}
 }
 
+// Entries returns how many entries are sent, with those that a strategy made.
+func (p *Plan) Entries() int {
+	n := len(p.made)
+	for i := range p.fates {
+		if !p.fates[i].gone {
+			n++
+		}
+	}
+	return n
+}
+
 // Whole reports whether all of an entry is sent as it came.
 func (p *Plan) Whole(entry int) bool { return !p.fates[entry].gone && len(p.fates[entry].texts) == 0 }
 
