@@ -1,9 +1,9 @@
 // Package guidetest tests what takes minutes in the documentation: it follows the guide for authors from an empty
-// directory to a release, and builds and uses the strategies of examples/strategies as their authors would. It also
-// checks the types of the client for TypeScript.
+// directory to a release, builds and verifies what 'thresh plugins new' makes in other languages, and builds and uses the
+// strategies of examples/strategies as their authors would. It also checks the types of the client for TypeScript.
 //
-// It needs bash, and node with npm for the example in TypeScript. Where one of these, or the registry behind it, cannot
-// be reached, the test skips and says so.
+// It needs bash, node with npm for what is in TypeScript, and for Python the packages grpcio and protobuf of
+// /usr/bin/python3. Where one of these, or the registry behind it, cannot be reached, the test skips and says so.
 package guidetest
 
 import (

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,14 +13,33 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
+// nextSteps are what to do with a new strategy, by its language; %[1]s is its name.
+var nextSteps = map[string]string{
+	"go": `go mod tidy
+go test ./...
+CGO_ENABLED=0 go build -trimpath -o dist/thresh-strategy-%[1]s .
+`,
+	"typescript": `npm install
+npm test
+npm run build
+`,
+	"python": `/usr/bin/python3 -m unittest
+/usr/bin/python3 build.py
+`,
+}
+
 func newPluginCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var language string
+	cmd := &cobra.Command{
 		Use:   "new NAME",
-		Short: "Make a module for a new strategy, in Go",
-		Long: `Makes the directory NAME with a Go module: a strategy that clears the results of old tool calls, its
-tests and a benchmark, a README for its users, and a workflow for GitHub that tests it, builds it
-for all systems, verifies it, and makes a release of a tag. Change what it does in main.go.`,
-		Example: `  thresh plugins new keep-last`,
+		Short: "Make a directory for a new strategy",
+		Long: `Makes the directory NAME with a strategy that clears the results of old tool calls, its tests and a
+benchmark, a README for its users, and a workflow for GitHub that tests it, builds it for all
+systems, verifies it, and makes a release of a tag. Change what it does in main.go, src/strategy.ts
+or src/strategy.py. One in TypeScript needs Node where it runs, one in Python the packages grpcio
+and protobuf.`,
+		Example: `  thresh plugins new keep-last
+  thresh plugins new keep-last --lang python`,
 		Args: func(cmd *cobra.Command, given []string) error {
 			if len(given) != 1 {
 				return usage(cmd, fmt.Errorf("needs one NAME, got %d", len(given)))
@@ -34,8 +54,10 @@ for all systems, verifies it, and makes a release of a tag. Change what it does 
 					"single hyphens", name))
 			case slices.Contains(builtin.Names(), name):
 				return usage(cmd, fmt.Errorf("%s is built in: choose another name", name))
+			case !slices.Contains(starter.Languages(), language):
+				return usage(cmd, fmt.Errorf("--lang: %q is none of %s", language, strings.Join(starter.Languages(), ", ")))
 			}
-			written, err := starter.New(a.path(name), name)
+			written, err := starter.New(a.path(name), name, language)
 			if errors.Is(err, starter.ErrExists) {
 				err = fmt.Errorf("%w: choose another name, or move what is in it", err)
 			}
@@ -45,14 +67,10 @@ for all systems, verifies it, and makes a release of a tag. Change what it does 
 			for _, file := range written {
 				fmt.Fprintln(a.out, name+"/"+file)
 			}
-			fmt.Fprintf(a.err, `
-cd %s
-go mod tidy
-go test ./...
-CGO_ENABLED=0 go build -trimpath -o dist/thresh-strategy-%[1]s .
-thresh plugins verify dist/thresh-strategy-%[1]s
-`, name)
+			fmt.Fprintf(a.err, "\ncd %[1]s\n"+nextSteps[language]+"thresh plugins verify dist/thresh-strategy-%[1]s\n", name)
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&language, "lang", starter.Languages()[0], "go, typescript or python")
+	return cmd
 }

@@ -1,0 +1,82 @@
+package guidetest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// TestAStartInAnotherLanguage does what 'thresh plugins new' says to do next, its verification included, and builds for
+// all systems as the workflow does. The guide for authors does it in Go.
+func TestAStartInAnotherLanguage(t *testing.T) {
+	t.Parallel()
+	t.Run("typescript", func(t *testing.T) {
+		t.Parallel()
+		p, shell := begin(t, "typescript")
+		npm(t, p.path("work", "old-results"), "install", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund")
+		shell("npm run bench")
+		continueAsSaid(t, p, shell, "node")
+	})
+	t.Run("python", func(t *testing.T) {
+		t.Parallel()
+		if out, err := exec.Command("/usr/bin/python3", "-c", "import grpc, google.protobuf").CombinedOutput(); err != nil {
+			t.Skipf("SKIPPED: a strategy in Python is neither built nor verified: %v\n%s", err, out)
+		}
+		p, shell := begin(t, "python")
+		shell("/usr/bin/python3 bench.py")
+		continueAsSaid(t, p, shell, "python3")
+	})
+}
+
+// begin makes a strategy, and returns what runs a script in its directory.
+func begin(t *testing.T, language string) (p *place, shell func(script string)) {
+	p = newPlace(t)
+	_, said, code := p.run(t, "plugins", "new", "old-results", "--lang", language)
+	if code != 0 {
+		t.Fatalf("exit status %d: %s", code, said)
+	}
+	dir := p.path("work", "old-results")
+	if err := os.WriteFile(filepath.Join(dir, "said"), []byte(said), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return p, func(script string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "bash", "-euc", script)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+p.path("home"),
+			"XDG_CONFIG_HOME="+p.path("home"), "TMPDIR="+p.path("tmp"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s\n%s", err, script, out)
+		}
+	}
+}
+
+// continueAsSaid runs what 'thresh plugins new' has printed, and the workflow's step that builds.
+func continueAsSaid(t *testing.T, p *place, shell func(string), interpreter string) {
+	shell(`cd ..; . old-results/said`)
+	text, err := os.ReadFile(p.path("work", "old-results", ".github", "workflows", "build.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workflow struct {
+		Jobs map[string]struct{ Steps []struct{ Name, Run string } }
+	}
+	if err := yaml.Unmarshal(text, &workflow); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range workflow.Jobs["build"].Steps {
+		if strings.HasPrefix(step.Name, "build for") {
+			shell(step.Run)
+		}
+	}
+	for system, dir := range map[string]string{"linux": "/usr", "darwin-arm64": "/opt/homebrew", "darwin-amd64": "/usr/local"} {
+		program, err := os.ReadFile(p.path("work", "old-results", "release", system, "thresh-strategy-old-results"))
+		if want := "#!" + dir + "/bin/" + interpreter; err != nil || !strings.HasPrefix(string(program), want) {
+			t.Errorf("%s: %v, begins with %.40q, want %q", system, err, program, want)
+		}
+	}
+}

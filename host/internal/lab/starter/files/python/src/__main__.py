@@ -1,0 +1,6 @@
+import sys
+
+import protocol
+import strategy
+
+sys.exit(protocol.main(strategy))

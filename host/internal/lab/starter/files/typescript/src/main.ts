@@ -1,0 +1,4 @@
+import { main } from "./protocol";
+import * as strategy from "./strategy";
+
+main(strategy);
