@@ -30,14 +30,16 @@ func TestTheRange(t *testing.T) {
 		noop    sdk.NoOpReason
 		to      int
 	}{
-		"nothing there":                {"", 0.4, sdk.NoOpEmptyHistory, 0},
-		"the share, rounded down":      {"aaaaaaaaaaaah", 0.2, "", 10},
-		"too few":                      {"aaaah", 0.4, sdk.NoOpTooFew, 0},
-		"the cut moves past responses": {"hctuaaactuah", 0.3, "", 10},
-		"off the end, it moves back":   {"haaaaactu", 0.2, "", 6},
-		"too few, once it moved":       {"haactu", 0.2, sdk.NoOpTooFew, 0},
-		"all is to be preserved":       {"hahahaha", 1, sdk.NoOpTooFew, 0},
-		"all, but for what waits":      {"haaaaaac", 0, "", 7},
+		"nothing there":                 {"", 0.4, sdk.NoOpEmptyHistory, 0},
+		"the share, rounded down":       {"aaaaaaaaaaaah", 0.2, "", 10},
+		"too few":                       {"aaaah", 0.4, sdk.NoOpTooFew, 0},
+		"just enough":                   {"aaaah", 0.2, "", 4},
+		"too few, before the cut moves": {"hhctuh", 0.5, sdk.NoOpTooFew, 0},
+		"the cut moves past responses":  {"hctuaaactuah", 0.3, "", 10},
+		"off the end, it moves back":    {"haaaaactu", 0.2, "", 6},
+		"too few, once it moved":        {"haactu", 0.2, sdk.NoOpTooFew, 0},
+		"all is to be preserved":        {"hahahaha", 1, sdk.NoOpTooFew, 0},
+		"all, but for what waits":       {"haaaaaac", 0, "", 7},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

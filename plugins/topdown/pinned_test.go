@@ -16,8 +16,15 @@ func TestPinnedEntriesStay(t *testing.T) {
 	}
 	c := sdktest.Config{Counter: tens, Threshold: 1, ContextLimit: 50}
 	out := sdktest.Compress(t, Strategy{}, history, c)
-	if n := len(out.History); n >= len(history) || !out.History[0].Pinned() || out.History[1].Speaker != sdk.AI {
-		t.Errorf("%d of %d entries are left: %v", n, len(history), out.History)
+	if n := len(out.History); n >= len(history) || !out.History[0].Pinned() || out.History[1].Speaker != sdk.AI ||
+		int(out.Metadata.Counts["entriesDropped"]) != len(history)-n {
+		t.Errorf("%d of %d entries are left: %v; %v", n, len(history), out.History, out.Metadata.Counts)
+	}
+	for i := range history {
+		history[i].Metadata = []byte(`{"pinned":true}`)
+	}
+	if out := sdktest.Compress(t, Strategy{}, history, c); out.NoOp != sdk.NoOpNoGain {
+		t.Errorf("all entries are pinned: no-op %q", out.NoOp)
 	}
 }
 

@@ -51,12 +51,9 @@ func (Strategy) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (s
 	// the history as a whole is over the target.
 	cut := 1 + sort.Search(n-fewest-1, func(i int) bool { return float64(stay[1+i]+in.Tokens(1+i, n)) < target })
 	cut = turns.CutForward(in.History, cut)
-	if cut == 0 {
-		return sdk.NoOp(sdk.NoOpNoGain), nil
-	}
 	kept, tokens := in.History[cut:], in.Tokens(cut, n)
 	pinned := turns.Pinned(in.History, 0, cut)
-	if len(pinned) == cut {
+	if len(pinned) == cut { // or the cut has moved to the beginning
 		return sdk.NoOp(sdk.NoOpNoGain), nil
 	}
 	if len(pinned) > 0 {

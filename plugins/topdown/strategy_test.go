@@ -50,10 +50,14 @@ func TestCompress(t *testing.T) {
 			if got.NoOp != test.noop {
 				t.Fatalf("no-op %q, want %q", got.NoOp, test.noop)
 			}
-			if got.NoOp == "" && (len(got.History) != test.kept || got.Metadata.TargetMissed != test.missed) {
-				t.Errorf("kept %d, target missed %v; want %d, %v", len(got.History), got.Metadata.TargetMissed,
-					test.kept,
-					test.missed)
+			if got.NoOp != "" {
+				return
+			}
+			dropped := got.Metadata.Counts["entriesDropped"]
+			if len(got.History) != test.kept || *got.Metadata.BottomPreserved != test.kept ||
+				int(dropped) != len(test.history)-test.kept || got.Metadata.TargetMissed != test.missed {
+				t.Errorf("kept %d, dropped %d, target missed %v; want %d, %v", len(got.History), dropped,
+					got.Metadata.TargetMissed, test.kept, test.missed)
 			}
 		})
 	}
