@@ -175,13 +175,15 @@ func TestCompressSteps(t *testing.T) {
 		"the tail is everything": {history: history, preserve: 1, target: 1, noop: sdk.NoOpTailCoversAll},
 		"a single entry":         {history: history[:1], target: 1, noop: sdk.NoOpTailCoversAll},
 		"nothing to shorten":     {history: history[3:5], target: 1000, noop: sdk.NoOpNoGain},
-		"lines are enough": {history: history, target: 40, kept: []int{0, 1, 2, 3, 4, 5, 6},
+		"what no tool said": {history: []sdk.Content{history[1], {Speaker: sdk.AI, Blocks: history[2].Blocks}, history[6]},
+			target: 1000, noop: sdk.NoOpNoGain},
+		"lines are enough": {history: history, target: 31, kept: []int{0, 1, 2, 3, 4, 5, 6},
 			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 0, "textsDropped": 0,
 				"entriesDropped": 0}},
-		"then the oldest exchange goes": {history: history, target: 25, kept: []int{0, 3, 4, 5, 6},
+		"then the oldest exchange goes": {history: history, target: 20, kept: []int{0, 3, 4, 5, 6},
 			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 1, "textsDropped": 0,
 				"entriesDropped": 2}},
-		"then the next": {history: history, target: 10, kept: []int{0, 3, 6},
+		"then the next": {history: history, target: 9, kept: []int{0, 3, 6},
 			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 2, "textsDropped": 0,
 				"entriesDropped": 4}},
 		"then what the AI said": {history: history, target: 5, kept: []int{0, 6},
@@ -193,6 +195,14 @@ func TestCompressSteps(t *testing.T) {
 		"an unanswered call is an exchange": {history: []sdk.Content{history[3], call("9", "ls", `{}`), history[6]},
 			target: 7, kept: []int{0, 2},
 			counts: map[string]int64{"resultsSummarized": 0, "exchangesDropped": 1, "textsDropped": 0,
+				"entriesDropped": 1}},
+		"the results of one entry": {history: []sdk.Content{both(history[1], call("2", "read_file", `{"file_path":"b.go"}`)),
+			both(history[2], history[5]), history[6]}, target: 1000, kept: []int{0, 1, 2},
+			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 0, "textsDropped": 0,
+				"entriesDropped": 0}},
+		"the oldest that the AI said": {history: []sdk.Content{history[3], history[0], history[3], history[6]},
+			target: 9, kept: []int{1, 2, 3},
+			counts: map[string]int64{"resultsSummarized": 0, "exchangesDropped": 0, "textsDropped": 1,
 				"entriesDropped": 1}},
 		"a tail does not begin with a response": {history: history, preserve: 2.0 / 7, target: 1,
 			kept:   []int{0, 4, 5, 6},
@@ -223,11 +233,20 @@ func TestCompressSteps(t *testing.T) {
 			if d := cmp.Diff(test.counts, got.Metadata.Counts); d != "" {
 				t.Errorf("counts (-want +got):\n%s", d)
 			}
+			if tail := len(test.history) - tailStart(test.history, test.preserve); *got.Metadata.BottomPreserved != tail {
+				t.Errorf("a tail of %d entries, want %d", *got.Metadata.BottomPreserved, tail)
+			}
 			if got.Metadata.TargetMissed != test.missed {
 				t.Errorf("target missed: %v, want %v", got.Metadata.TargetMissed, test.missed)
 			}
 		})
 	}
+}
+
+// both is an entry with the blocks of two.
+func both(a, b sdk.Content) sdk.Content {
+	a.Blocks = slices.Concat(a.Blocks, b.Blocks)
+	return a
 }
 
 func TestTailStart(t *testing.T) {
@@ -271,12 +290,14 @@ func TestCompressBelievesTheTokenizer(t *testing.T) {
 			t.Errorf("the line counts %d: no-op %q, error %v; want %q", count, got.NoOp, err, want)
 		}
 	}
-	// Where something else is gained, the longer line still must not be there.
+	// Where something else is gained, the longer line still must not be there. One that counts the same is shorter to read.
 	in.History = []sdk.Content{in.History[0], answer("2", "t", strings.Repeat("x\n", 100)), in.History[1]}
-	got, err := Strategy{}.Compress(t.Context(), countingHost{counts: []int{11, 5}}, in)
-	if err != nil || len(got.History) != 3 || !got.History[0].Equal(in.History[0]) ||
-		got.History[1].Equal(in.History[1]) {
-		t.Errorf("error %v, history %v", err, got.History)
+	for count, stays := range map[int]bool{11: true, 10: false} {
+		got, err := Strategy{}.Compress(t.Context(), countingHost{counts: []int{count, 5}}, in)
+		if err != nil || len(got.History) != 3 || got.History[0].Equal(in.History[0]) != stays ||
+			got.History[1].Equal(in.History[1]) {
+			t.Errorf("the line counts %d: error %v, history %v", count, err, got.History)
+		}
 	}
 }
 

@@ -32,6 +32,8 @@ func TestLine(t *testing.T) {
 	object := respond("read_file", "")
 	object.Result = []byte(`{"output":"` + strings.Repeat("x", 200) + `","code":0}`)
 	path := `{"file_path":"src/index.ts"}`
+	nameless := respond("read_file", text)
+	nameless.CallID = ""
 	gemini := respond("run_shell_command", "")
 	gemini.Result = content.ToolResponse{}.WithResultText("Command: make\nOutput: " + text + "Error: (none)\nExit Code: 1\n" +
 		"Signal: (none)\nBackground PIDs: (none)").Result
@@ -63,6 +65,7 @@ func TestLine(t *testing.T) {
 		"control characters": {`{"file_path":"a\u0007b\u2028c"}`, respond("read_file", text),
 			"[read_file: a b c — success, 245 lines]"},
 		"no key":                     {`{}`, respond("list", text), "[list — success, 245 lines]"},
+		"no id":                      {path, nameless, text},
 		"no name":                    {`{}`, respond("", text), "[tool — success, 245 lines]"},
 		"shorter than its line":      {path, respond("read_file", "ok"), "ok"},
 		"fewer characters than that": {path, respond("read_file", strings.Repeat("三", 40)), strings.Repeat("三", 40)},

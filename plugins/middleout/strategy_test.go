@@ -81,7 +81,7 @@ func TestWhatAShortMessageIs(t *testing.T) {
 	}{
 		"short with its attachments":     {[]sdk.Block{words, picture}, 499, counts{err: failing}, true, false},
 		"short without them":             {[]sdk.Block{words, picture}, 500, counts{of: []int{499}}, true, false},
-		"long without them":              {[]sdk.Block{words, picture}, 2000, counts{of: []int{500}}, false, false},
+		"long without them":              {[]sdk.Block{words, picture}, 500, counts{of: []int{500}}, false, false},
 		"nothing that is said":           {[]sdk.Block{sdk.Thinking{Thought: "so"}}, 2000, counts{err: failing}, true, false},
 		"the host does not count":        {[]sdk.Block{words, picture}, 2000, counts{err: failing}, false, true},
 		"the host counts something else": {[]sdk.Block{words, picture}, 2000, counts{of: []int{1, 2}}, false, true},
