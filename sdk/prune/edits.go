@@ -100,8 +100,7 @@ func (s *state) edit(i int, n int32, entry sdk.Content) (removed bool) {
 	}
 	s.reasons[i] = sdk.Reason{Rule: d.rule, SupersededBy: new(s.position(d.by - 1))}
 	left := d.left()
-	useful := func(b sdk.Block) bool { return !worthless(entry.Speaker, b) }
-	if len(d.dropped) > 0 && !slices.ContainsFunc(left, useful) {
+	if !slices.ContainsFunc(left, func(b sdk.Block) bool { return !worthless(b) }) {
 		return true
 	}
 	entry.Blocks = left // in a copy of the entry, which keeps all else
@@ -149,12 +148,12 @@ func (d *draft) left() []sdk.Block {
 
 // worthless reports whether a block is not worth keeping once everything else in its entry is gone: blank text, and
 // the thinking that led to a call that was removed.
-func worthless(speaker sdk.Speaker, b sdk.Block) bool {
+func worthless(b sdk.Block) bool {
 	switch b := b.(type) {
 	case sdk.Text:
 		return strings.TrimSpace(b.Text) == ""
 	case sdk.Thinking:
-		return speaker == sdk.AI
+		return true
 	}
 	return false
 }

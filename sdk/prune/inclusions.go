@@ -189,14 +189,13 @@ func openPath(line string) (string, bool) {
 	return path, path != ""
 }
 
-// blockPath returns the path that begins an inclusion in a block; ok is false for any other line.
+// blockPath returns the path that begins an inclusion in a block, "" if it names none; ok is false for any other line.
 func blockPath(line string) (path string, ok bool) {
 	path, ok = strings.CutPrefix(line, blockPrefix)
 	if !ok || !strings.HasSuffix(path, blockSuffix) {
 		return "", false
 	}
-	path = strings.TrimSpace(strings.TrimSuffix(path, blockSuffix))
-	return path, path != ""
+	return strings.TrimSpace(strings.TrimSuffix(path, blockSuffix)), true
 }
 
 // stripped is what stands in the place of an inclusion that is repeated later.

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )
 
@@ -142,6 +143,10 @@ func TestReferencedFiles(t *testing.T) {
 			[]string{"--- Content from referenced files ---\n" + a + "\nmy words", block(a)},
 		},
 		"opened twice": {[]string{block(block(a)), block(a)}, []string{block(block(a)), block(a)}},
+		"a name without a path in a file": {
+			[]string{block(a + "\nContent from @:\nBBBB"), block(a)},
+			[]string{block(aGone + "\nContent from @:\nBBBB"), block(a)},
+		},
 		"a name without a path": {
 			[]string{block("Content from @:\nx"), block("Content from @:\nx")},
 			[]string{block("Content from @:\nx"), block("Content from @:\nx")},
@@ -186,6 +191,8 @@ func TestInclusionsOverSeveralBlocks(t *testing.T) {
 	}
 	a, b := "\nContent from @a.ts:\n", "\nContent from @b.ts:\n"
 	last := blocks("again @a.ts", header, a, body, end)
+	marked := sdk.Text{Text: body}
+	marked.Extra = marked.Extra.With(content.Field{Name: "citations", Value: []byte(`[]`)})
 	image := sdk.Media{MimeType: "image/png", Data: "x"}
 	for name, tt := range map[string]struct{ history, want []sdk.Content }{
 		"Gemini CLI": {
@@ -226,6 +233,22 @@ func TestInclusionsOverSeveralBlocks(t *testing.T) {
 			[]sdk.Content{blocks("look", header, a, image, body, end), last},
 			[]sdk.Content{blocks("look", header, a, image, body, end), last},
 		},
+		"an image in another file": {
+			[]sdk.Content{blocks("look", header, b, image, body, a, body, end), last},
+			[]sdk.Content{blocks("look", header, b, image, body, "\n"+gone("a.ts"), end), last},
+		},
+		"an image before them": {
+			[]sdk.Content{blocks(image, "see\n--- a.ts ---\n", body, "--- End of content ---\n"), last},
+			[]sdk.Content{blocks(image, "see\n"+gone("a.ts")+"\n"), last},
+		},
+		"a blank line behind them": {
+			[]sdk.Content{blocks("see\n--- a.ts ---\n", body, "--- End of content ---\n \n"), last},
+			[]sdk.Content{blocks("see\n" + gone("a.ts") + "\n \n"), last},
+		},
+		"a block that says more than its text": {
+			[]sdk.Content{blocks("look", header, a, marked, end), last},
+			[]sdk.Content{blocks("look", header, a, marked, end), last},
+		},
 		"never closed": {
 			[]sdk.Content{blocks("look", header, a, body), last},
 			[]sdk.Content{blocks("look", header, a, body), last},
@@ -237,6 +260,10 @@ func TestInclusionsOverSeveralBlocks(t *testing.T) {
 		"closed twice, a block that alternates": {
 			[]sdk.Content{blocks(header+a+body+end, end), last},
 			[]sdk.Content{blocks(header+"\n"+gone("a.ts")+end, end), last},
+		},
+		"as long as the marker": {
+			[]sdk.Content{blocks("look", header, a, strings.Repeat("A", len(gone("a.ts"))+1-len(a)), end), last},
+			[]sdk.Content{blocks("look", header, a, strings.Repeat("A", len(gone("a.ts"))+1-len(a)), end), last},
 		},
 		"shorter than the marker": {
 			[]sdk.Content{blocks("look", header, a, "AAA", end), last},

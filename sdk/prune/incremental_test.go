@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,6 +19,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/internal/testkit/vectors"
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -163,17 +165,90 @@ func (c *cancelledAfter) Err() error {
 	return nil
 }
 
-// A call that is cancelled halfway leaves nothing behind that a later one could take for the history.
-func TestACancelledCallForgetsTheMemo(t *testing.T) {
-	s := newSession(sdk.DensityConfig{ReadWritePruning: true}, "/w", vectors.Tools(t))
+// A call that is cancelled halfway leaves nothing behind that a later one takes for the history, whether that goes on
+// otherwise or has the edits of the call before applied.
+func TestACancelledCallChangesNoAnswer(t *testing.T) {
 	read, write := exchange("r", "read_file", "a.go"), exchange("w", "write_file", "a.go")
-	s.compared(t, join(read, write), 0)
-	s.in.Unchanged = 2
-	s.in.History = join(read, exchange("n", "read_file", "b.go"))
-	if _, err := Optimize(&cancelledAfter{t.Context(), 1}, s.in); err == nil {
-		t.Fatal("a cancelled call has an answer")
+	for name, next := range map[string][]sdk.Content{
+		"otherwise": join(read, write, exchange("n", "read_file", "c.go")),
+		"applied":   join(exchange("n", "read_file", "b.go"), exchange("m", "write_file", "b.go")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSession(sdk.DensityConfig{ReadWritePruning: true}, "/w", vectors.Tools(t))
+			r := s.compared(t, join(read, write), 0)
+			s.in.Unchanged, s.in.History = 4, join(read, write, exchange("n", "read_file", "b.go"))
+			if _, err := Optimize(&cancelledAfter{t.Context(), 1}, s.in); err == nil {
+				t.Fatal("a cancelled call has an answer")
+			}
+			if name == "applied" {
+				next = append(applied(join(read, write), r), next...)
+			}
+			s.compared(t, next, 0)
+		})
 	}
-	s.compared(t, join(read, write), 0)
+}
+
+// What moves within an entry when an answer is applied: each session is played entry by entry, with the edits held back
+// and with each applied at once.
+func TestAMemoChangesNoAnswerStepByStep(t *testing.T) {
+	reads := []sdk.Content{
+		merge(call("a", "read_file", `{"file_path":"a.go"}`), call("b", "read_file", `{"file_path":"b.go"}`)),
+		merge(answer("a", "read_file", "A"), answer("b", "read_file", "B"), answer("x", "grep", "C"))}
+	writes := join(exchange("1", "write_file", "a.go"), exchange("2", "write_file", "b.go"))
+	greps := join(exchange("3", "grep", "x"), exchange("4", "grep", "x"))
+	failed := exchange("5", "grep", "x")
+	failed = []sdk.Content{merge(failed[0], call("6", "write_file", `{"file_path":"c.go"}`)),
+		merge(failed[1], answer("6", "write_file", "It is mounted read-only."))}
+	// A command that reads a.go and writes b.go.
+	both := call("7", "Bash", `{"command":"cp a.go b.go"}`)
+	c := both.Blocks[0].(sdk.ToolCall)
+	c.Extra = c.Extra.With(content.Field{Name: tools.FilesField,
+		Value: []byte(`{"reads":["a.go"],"writes":[{"path":"b.go"}]}`)})
+	both.Blocks[0] = c
+	late := exchange("8", "read_file", "b.go")
+	file := func(name string) string {
+		return "--- " + name + " ---\n" + strings.Repeat("x", 80) + "\n--- End of content ---\n"
+	}
+	files := sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: "--- a.go ---\n"},
+		sdk.Text{Text: strings.Repeat("x", 80)}, sdk.Text{Text: "\n--- End of content ---\n" + file("b.go")}}}
+	for name, history := range map[string][]sdk.Content{
+		"calls and results of one entry": join(reads, writes),
+		"old results next to them":       join(reads, greps, writes),
+		"a failure next to an old one":   join(failed, greps, exchange("9", "write_file", "d.go"), writes, greps),
+		"a read that also writes": join(late[:1], []sdk.Content{both, answer("7", "Bash", "ok")}, writes[:2],
+			[]sdk.Content{said(sdk.Human, "q")}, late[1:]),
+		"two files of one text": {said(sdk.Human, file("a.go")+"and\n"+file("b.go")), said(sdk.Human, file("a.go")),
+			said(sdk.Human, file("b.go")), said(sdk.Human, file("a.go"))},
+		"two files over blocks": {files, said(sdk.Human, file("a.go")), said(sdk.Human, file("b.go")),
+			said(sdk.Human, file("a.go"))},
+	} {
+		for _, apply := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/applied=%v", name, apply), func(t *testing.T) {
+				s := newSession(sdk.DensityConfig{ReadWritePruning: true, FileDedupe: true, RecencyPruning: true,
+					RecencyRetention: 1}, "/w", vectors.Tools(t))
+				var left []sdk.Content
+				for _, entry := range history {
+					left = append(left[:len(left):len(left)], entry)
+					if r := s.compared(t, left, 0); apply {
+						left = applied(left, r)
+					}
+				}
+			})
+		}
+	}
+}
+
+// What an answer took out does not pile up in the memo.
+func TestAMemoForgetsWhatWent(t *testing.T) {
+	s := newSession(sdk.DensityConfig{ReadWritePruning: true}, "/w", vectors.Tools(t))
+	var history []sdk.Content
+	for range 20 {
+		read, write := exchange("r", "read_file", "a.go"), exchange("w", "write_file", "a.go")
+		history = join(applied(history, s.optimize(t, history, 0)), read, read, read, write)
+	}
+	if state := s.in.Memo.Load().(*state); len(state.gone) > state.known() {
+		t.Errorf("it knows %d entries and %d that went", state.known(), len(state.gone))
+	}
 }
 
 func TestAMemoChangesNoAnswerOfTheVectors(t *testing.T) {

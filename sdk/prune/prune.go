@@ -35,13 +35,12 @@ func Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.DensityResult, err
 	case in.Applied > 0:
 		ok = s.applied() && s.known() == in.Applied
 	default:
-		ok = s.known() <= in.Unchanged
+		ok = s.known() <= in.Unchanged // it is more after a call that was cancelled
 	}
 	if !ok {
 		s = newState(set)
 	}
 	if err := s.extend(ctx, in.History, in.Log); err != nil {
-		in.Memo.Store(nil) // the state is between two histories
 		return sdk.DensityResult{}, err
 	}
 	in.Memo.Store(s)

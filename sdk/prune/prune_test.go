@@ -139,6 +139,8 @@ func TestFindInclusions(t *testing.T) {
 		"the close line inside of a line": {"--- a ---\nsee --- End of content --- there\n", nil},
 		"an open line with more on it":    {"> --- a ---\n--- End of content ---\n", nil},
 		"an open line without a path":     {"---   ---\n--- End of content ---\n", nil},
+		"one without a path in a file": {"--- a ---\n---   ---\n--- End of content ---\n",
+			[]string{"--- a ---\n---   ---\n--- End of content ---"}},
 		"a rule is no open line": {"-----\n--- ---\n--- a ---\n--- End of content ---\n",
 			[]string{"--- a ---\n--- End of content ---"}},
 		"other line separators": {"--- a ---\u2028--- End of content ---\u2028", nil},

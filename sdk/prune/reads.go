@@ -33,10 +33,9 @@ type toolCall struct {
 	answer int32
 	// by is 1 + the entry whose write made it stale; 0: it is not stale.
 	by int32
-	// running: its response came before its command ended, which may not have written its files yet. asks is 1 + the id
-	// of such a call that this one asks about.
-	running bool
-	asks    int32
+	// asks is 1 + the id of the call that it asks about: one whose response came before its command ended, which may not
+	// have written its files yet.
+	asks int32
 }
 
 func (s *state) reads(c *toolCall) []int32 { return s.paths[c.paths:][:c.nReads] }
@@ -104,9 +103,7 @@ func (s *state) takeResponses(history []sdk.Content, i int32, entry *sdk.Content
 			continue
 		}
 		r := toolResult{entry: i, block: int32(j), pinned: pinned}
-		if s.set.density.ReadWritePruning {
-			s.answer(history, &r, response, log)
-		}
+		s.answer(history, &r, response, log)
 		if s.set.density.RecencyPruning && r.gone == 0 && countsAsResult(response) {
 			r.tool = s.tool(response.ToolName) + 1
 		}
@@ -168,16 +165,11 @@ func (s *state) end(id int32, r *toolResult, asked sdk.ToolCall, response sdk.To
 	case v.Outcome == tools.OutcomeSuccess:
 		if c.asks != 0 {
 			writer = s.calls.at(c.asks - 1)
-			if !writer.running {
-				return
-			}
 		}
-		writer.running = false
 		for _, f := range s.writes(writer) {
 			s.write(s.files.at(f), writer.entry)
 		}
 	case v.Outcome == tools.OutcomeRunning && v.Task != "" && c.nWrites > 0:
-		c.running = true
 		s.running[strings.Clone(v.Task)] = id + 1
 	}
 }

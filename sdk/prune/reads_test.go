@@ -56,6 +56,10 @@ func TestReadWritePruning(t *testing.T) {
 	saying := func(result string) []sdk.Content {
 		return []sdk.Content{write("a.go")[0], answer("w", "write_file", result)}
 	}
+	move := []sdk.Content{
+		call("w", "apply_patch", `{"input":"*** Begin Patch\n*** Update File: a.go\n*** Move to: b.go\n*** End Patch"}`),
+		answer("w", "apply_patch", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nM b.go"),
+	}
 	readError := read("a.go")
 	readError[1] = answer("r", "read_file", "Error: EACCES is what this file is about")
 	many := func(paths string) []sdk.Content {
@@ -100,7 +104,10 @@ func TestReadWritePruning(t *testing.T) {
 			removals: []int{0, 1}},
 		"Claude Code's tools": {history: join(exchange("r", "Read", "a.go"), exchange("w", "Edit", "a.go")),
 			removals: []int{0, 1}},
-		"an unknown tool": {history: join(exchange("r", "peruse", "a.go"), write("a.go"))},
+		"an unknown tool":               {history: join(exchange("r", "peruse", "a.go"), write("a.go"))},
+		"the write's result was pruned": {history: join(a, saying(Pointer)), removals: []int{0, 1}},
+		"a move, which counts always":   {history: join(a, move), partial: sdk.PartialWritesKeep, removals: []int{0, 1}},
+		"written while it was read":     {history: join(a[:1], write("a.go"), a[1:]), removals: []int{0, 3}},
 		"in one entry": {history: []sdk.Content{
 			merge(a[0], write("a.go")[0]), merge(a[1], write("a.go")[1])}},
 		"one of two reads": {history: join([]sdk.Content{merge(a[0], b[0]), merge(a[1], b[1])}, write("a.go")),
@@ -197,6 +204,12 @@ func TestRecencyPruning(t *testing.T) {
 	}
 	noResult := results("grep", "1", "2")
 	noResult[1].Blocks[0] = sdk.ToolResponse{CallID: "grep0", ToolName: "grep", Error: "broken"}
+	ascii := results("grep", Pointer, "2")
+	ascii[1].Blocks[0] = sdk.ToolResponse{CallID: "grep0", ToolName: "grep",
+		Result: []byte(`"[Result pruned \u2014 re-run tool to retrieve]"`)}
+	ascii = append(ascii[2:], ascii[:2]...)
+	withoutID := results("grep", "1", "2")
+	withoutID[1].Blocks[0] = sdk.ToolResponse{ToolName: "grep"}.WithResultText("1")
 	tests := map[string]struct {
 		history   []sdk.Content
 		retention int
@@ -205,9 +218,11 @@ func TestRecencyPruning(t *testing.T) {
 		"the newest stay": {results("grep", "1", "2", "3"), 2, []string{Pointer, "2", "3"}},
 		"each tool has its own": {join(results("grep", "1", "2"), results("ls", "3")), 1,
 			[]string{Pointer, "2", "3"}},
-		"none counts as one":    {results("grep", "1", "2"), 0, []string{Pointer, "2"}},
-		"fewer than that too":   {results("grep", "1", "2"), -3, []string{Pointer, "2"}},
-		"pointers do not count": {results("grep", "1", Pointer, "3"), 2, []string{"1", Pointer, "3"}},
+		"none counts as one":             {results("grep", "1", "2"), 0, []string{Pointer, "2"}},
+		"fewer than that too":            {results("grep", "1", "2"), -3, []string{Pointer, "2"}},
+		"pointers do not count":          {results("grep", "1", Pointer, "3"), 2, []string{"1", Pointer, "3"}},
+		"pointers in ASCII do not count": {ascii, 1, []string{"2", Pointer}},
+		"without an id, none is one":     {withoutID, 1, []string{"1", "2"}},
 		"blocks count, not entries": {[]sdk.Content{merge(results("grep", "1")[0], results("ls", "x")[0]),
 			merge(results("grep", "1")[1], results("ls", "x")[1]), results("ls", "y")[0], results("ls",
 				"y")[1]}, 1, []string{"1", Pointer, "y"}},
@@ -252,6 +267,14 @@ func TestReasons(t *testing.T) {
 	)
 	old := join(exchange("1", "glob", "1"), exchange("2", "glob", "2"), exchange("3", "glob", "3"),
 		exchange("4", "glob", "4"))
+	read := exchange("r", "read_file", "a.go")
+	var denied []sdk.Content
+	for _, id := range []string{"5", "6", "7"} {
+		denied = append(denied, exchange(id, "write_file", "a.go")[0], answer(id, "write_file", "It is mounted read-only."))
+		r := denied[len(denied)-1].Blocks[0].(sdk.ToolResponse)
+		r.Error = "denied"
+		denied[len(denied)-1].Blocks[0] = r
+	}
 	tests := map[string]struct {
 		history []sdk.Content
 		rule    string
@@ -262,7 +285,13 @@ func TestReasons(t *testing.T) {
 			"duplicate-inclusion", map[int]int{0: 2}},
 		"an inclusion twice in one message": {[]sdk.Content{included(file + file)}, "duplicate-inclusion",
 			map[int]int{0: 0}},
-		"results beyond the newest two": {old, "old-result", map[int]int{1: 5, 3: 7}},
+		"the files in another order": {join(many[:2], many[4:], many[2:4]), "stale-read", map[int]int{0: 4, 1: 4}},
+		"answers in another order": {append(append(many[:2:2], many[4], exchange("3", "replace", "a.go")[0], many[2]),
+			many[3], exchange("3", "replace", "a.go")[1], many[5]), "stale-read", map[int]int{0: 4, 1: 4}},
+		"of two rules, that of the first block": {join([]sdk.Content{merge(read[0], old[0]), merge(read[1], old[1])},
+			exchange("w", "write_file", "a.go"), old[2:6]), "stale-read", map[int]int{0: 2, 1: 2}},
+		"a write that failed and says so apart": {denied, "old-result", map[int]int{1: 5}},
+		"results beyond the newest two":         {old, "old-result", map[int]int{1: 5, 3: 7}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -286,7 +315,7 @@ func TestPhasesSeeEachOther(t *testing.T) {
 	history := join(
 		exchange("1", "read_file", "b.go"),
 		exchange("2", "read_file", "a.go"),
-		exchange("3", "write_file", "a.go"),
+		exchange("3", "replace", "a.go"),
 	)
 	got := sdktest.Optimize(t, strategy{}, history, sdktest.Config{
 		Density: &sdk.DensityConfig{ReadWritePruning: true, RecencyPruning: true, RecencyRetention: 1},

@@ -94,7 +94,7 @@ func (s *state) number(position int) int32 {
 }
 
 // extend takes in the entries of history that are not known yet. It checks ctx before each entry; one takes
-// microseconds, unless its text is very large. After an error the state fits no history.
+// microseconds, unless its text is very large.
 //
 // Entries of unknown speakers say nothing to any rule, and no rule touches them.
 func (s *state) extend(ctx context.Context, history []sdk.Content, log *slog.Logger) error {
