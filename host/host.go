@@ -129,7 +129,7 @@ func (h *Host) Delete(ctx context.Context, owner, id string) error {
 	return h.window.Delete(ctx, owner, id)
 }
 
-// Plugin describes a plugin that was found.
+// Plugin describes a plugin that was found; 'go doc outcome.Plugin' lists its fields.
 type Plugin = outcome.Plugin
 
 // Plugins describes every plugin found, broken ones with the reason. It starts those that do not run.

@@ -37,15 +37,6 @@ type Compress struct {
 	PluginTime time.Duration `json:"pluginTimeNs,omitempty"`
 }
 
-// Kind is the result of a compress step.
-type Kind string
-
-// The results of a compress step.
-const (
-	KindApplied Kind = "applied"
-	KindNoOp    Kind = "noop"
-)
-
 // NoOpIneffective is the [Compress.NoOp] of a strategy that removed less than 5 % last time, so is not called again.
 const NoOpIneffective sdk.NoOpReason = "ineffective"
 

@@ -8,19 +8,17 @@ import (
 
 // Optimize is what the prune step did. Only strategies with the trigger "continuous" have one.
 type Optimize struct {
-	// Ran says that the strategy was asked; Skipped says why it was not.
-	Ran     bool    `json:"ran"`
+	// Kind is "" if the step failed or did not run; Skipped says why it did not.
+	Kind    Kind    `json:"kind,omitempty"`
 	Skipped Skipped `json:"skipped,omitempty"`
-	// Decision says whether and why the cadence let the strategy's edits through. Held: the edits were not applied.
+	// Decision says whether and why the cadence let the strategy's edits through.
 	Decision Decision `json:"decision"`
-	Held     bool     `json:"held,omitempty"`
 	// LowestChanged is the position of the first entry that the strategy's edits change; nil if they change none.
 	LowestChanged *int `json:"lowestChanged,omitempty"`
 	// Removed and Replaced count entries.
 	Removed  int `json:"removed"`
 	Replaced int `json:"replaced"`
-	// Metadata is what the strategy reported about its own work. If its edits were held, it is zero and HeldMetadata is
-	// set.
+	// Metadata is what the strategy reported about its own work. For [KindHeld] it is zero and HeldMetadata is set.
 	Metadata     sdk.DensityMetadata  `json:"metadata"`
 	HeldMetadata *sdk.DensityMetadata `json:"heldMetadata,omitempty"`
 	// TokensAfter is what the request counts after this step.

@@ -38,6 +38,18 @@ type Outcome struct {
 	HostTime time.Duration `json:"hostTimeNs"`
 }
 
+// Kind is what a step of a turn came to.
+type Kind string
+
+// The kinds of [Optimize] and [Compress]. What is planned by hand is [KindApplied] although the history stays as it is.
+const (
+	KindApplied Kind = "applied"
+	// KindNoOp: the strategy found nothing to do; for a Compress, NoOp says why.
+	KindNoOp Kind = "noop"
+	// KindHeld: the strategy's edits were not applied; Decision says why. An Optimize alone is held.
+	KindHeld Kind = "held"
+)
+
 // PluginTime is how long the host waited for the plugin in this turn.
 func (o *Outcome) PluginTime() time.Duration { return o.Optimize.PluginTime + o.Compress.PluginTime }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/table"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // printTurns prints one row per turn, that is per request of the recorded agent. "unpruned" is the request that the
@@ -65,7 +66,7 @@ func turnNote(t replay.Turn) string {
 	if t.Compress.Cooldown != nil {
 		add("not compressed: cooldown after a failure")
 	}
-	if t.Optimize.Held {
+	if t.Optimize.Kind == outcome.KindHeld {
 		add("pruning held back: %s", t.Optimize.Decision.Reason)
 	}
 	if llm := t.Compress.LLM; llm != nil {

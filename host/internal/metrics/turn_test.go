@@ -43,7 +43,7 @@ func aTurn(change func(*outcome.Outcome)) outcome.Outcome {
 	out := outcome.Outcome{
 		Strategy: "dense", TokensBefore: 900, Tokens: 600, Projected: 1600, HostTime: time.Millisecond,
 		Optimize: outcome.Optimize{
-			Ran: true, Removed: 3, TokensAfter: 600, PluginTime: 2 * time.Millisecond,
+			Kind: outcome.KindApplied, Removed: 3, TokensAfter: 600, PluginTime: 2 * time.Millisecond,
 			Decision: outcome.Decision{Reason: outcome.DecidedPays},
 		},
 	}
@@ -82,10 +82,10 @@ func TestWhatATurnRecords(t *testing.T) {
 			"thresh.optimize.runs{reason=pays,result=applied,strategy=dense} 1",
 			"thresh.plugin.call.duration{call=optimize,strategy=dense} 1 of 0.002",
 		}},
-		"empty": {change: func(o *outcome.Outcome) { o.Optimize = outcome.Optimize{Ran: true, TokensAfter: 900} },
-			want: []string{"thresh.optimize.runs{result=empty,strategy=dense} 1"}},
+		"noop": {change: func(o *outcome.Outcome) { o.Optimize = outcome.Optimize{Kind: outcome.KindNoOp, TokensAfter: 900} },
+			want: []string{"thresh.optimize.runs{result=noop,strategy=dense} 1"}},
 		"held": {change: func(o *outcome.Outcome) {
-			o.Optimize = outcome.Optimize{Ran: true, Held: true, TokensAfter: 900,
+			o.Optimize = outcome.Optimize{Kind: outcome.KindHeld, TokensAfter: 900,
 				Decision: outcome.Decision{Reason: outcome.DecidedTooCostly}}
 		}, want: []string{"thresh.optimize.runs{reason=does-not-pay,result=held,strategy=dense} 1"}},
 		"skipped": {change: func(o *outcome.Outcome) {

@@ -57,12 +57,12 @@ func optimizeResult(out *outcome.Outcome, err error) (result, reason string) {
 	switch {
 	case o.Skipped != "":
 		return "skipped", word(o.Skipped, outcome.SkippedNotContinuous, outcome.SkippedClean, outcome.SkippedGated)
-	case err != nil && (!o.Ran || out.Compress.Reason == ""):
+	case err != nil && (o.Kind == "" || out.Compress.Reason == ""):
 		return bad(err), "" // if it had succeeded, the error would be the compress step's
-	case o.Held:
+	case o.Kind == outcome.KindHeld:
 		return "held", decision(o.Decision.Reason)
-	case o.Removed+o.Replaced == 0:
-		return "empty", ""
+	case o.Kind != outcome.KindApplied:
+		return "noop", ""
 	default:
 		return "applied", decision(o.Decision.Reason)
 	}

@@ -43,15 +43,15 @@ func TestGated(t *testing.T) {
 		pending    int
 		want       outcome.Decision
 		skipped    outcome.Skipped
-		ran, held  bool
+		kind       outcome.Kind
 	}{
-		"the history is small yet": {0.3, 0, 0, outcome.Decision{Cadence: "gated"}, outcome.SkippedGated, false, false},
+		"the history is small yet": {0.3, 0, 0, outcome.Decision{Cadence: "gated"}, outcome.SkippedGated, ""},
 		"too little would go": {0.1, 30, 0, outcome.Decision{Cadence: "gated", Reason: outcome.DecidedTooLittle,
-			Saves: 20}, "", true, true},
+			Saves: 20}, "", outcome.KindHeld},
 		"enough goes": {0.1, 20, 0, outcome.Decision{Cadence: "gated", Reason: outcome.DecidedEnough,
-			Saves: 20}, "", true, false},
+			Saves: 20}, "", outcome.KindApplied},
 		"a compression is due": {0.9, 500, 300, outcome.Decision{Cadence: "gated", Reason: outcome.DecidedDue,
-			Saves: 20}, "", true, false},
+			Saves: 20}, "", outcome.KindApplied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := pruning(20, 0, 0, 1)
@@ -62,8 +62,7 @@ func TestGated(t *testing.T) {
 			if diff := cmp.Diff(c.want, got.Decision); diff != "" {
 				t.Error(diff)
 			}
-			if got.Skipped != c.skipped || got.Ran != c.ran || got.Held != c.held ||
-				(got.Removed > 0) != (c.ran && !c.held) {
+			if got.Skipped != c.skipped || got.Kind != c.kind || (got.Removed > 0) != (c.kind == outcome.KindApplied) {
 				t.Errorf("got %+v", got)
 			}
 		})
@@ -75,7 +74,7 @@ func TestWhatIsHeldComesBackWhenItIsDue(t *testing.T) {
 	f := pruning(20, 0, 0, 1)
 	f.req.Settings.Cadence, f.req.Settings.MinSavings = outcome.CadenceGated, 100
 	got := f.prepare(t).Optimize
-	if !got.Held || got.LowestChanged == nil || *got.LowestChanged != 0 {
+	if got.Kind != outcome.KindHeld || got.LowestChanged == nil || *got.LowestChanged != 0 {
 		t.Errorf("got %+v", got)
 	}
 	if got.Metadata != (sdk.DensityMetadata{}) || got.HeldMetadata == nil || got.HeldMetadata.RecencyPruned != 2 {
@@ -140,7 +139,7 @@ func TestPriced(t *testing.T) {
 			if diff := cmp.Diff(c.want, got.Optimize.Decision, approximately); diff != "" {
 				t.Error(diff)
 			}
-			if pruned := got.Optimize.Removed > 0; pruned != c.prunes || got.Optimize.Held == c.prunes {
+			if pruned := got.Optimize.Removed > 0; pruned != c.prunes || (got.Optimize.Kind == outcome.KindHeld) == c.prunes {
 				t.Errorf("got %+v", got.Optimize)
 			}
 		})
@@ -155,7 +154,7 @@ func TestPricedAtTheThreshold(t *testing.T) {
 	f.prepare(t)
 	add(f.history, says(content.AI, 2))
 	f.req.Pending = 400
-	if got := f.prepare(t).Optimize; !got.Held || got.Decision.Reason != outcome.DecidedTooCostly {
+	if got := f.prepare(t).Optimize; got.Kind != outcome.KindHeld || got.Decision.Reason != outcome.DecidedTooCostly {
 		t.Errorf("the request fits, and pruning does not pay: %+v", got)
 	}
 	f.req.Pending = 790

@@ -36,11 +36,13 @@ func (p *Pipeline) PlanOptimize(ctx context.Context, req Request) (*history.Plan
 	if err != nil {
 		return nil, *out, fmt.Errorf("optimize with %s: %w", t.info.Name, err)
 	}
+	out.Kind = outcome.KindNoOp
 	if !plan.Empty() {
+		out.Kind = outcome.KindApplied
 		lowest, _ := plan.Touches(0)
 		out.LowestChanged = &lowest
 	}
-	out.Ran, out.Removed, out.Replaced = true, len(plan.Removals), len(plan.Replacements)
+	out.Removed, out.Replaced = len(plan.Removals), len(plan.Replacements)
 	out.TokensAfter = plan.After
 	return plan, *out, nil
 }

@@ -33,14 +33,14 @@ func (t *turn) optimize(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("optimize with %s: %w", t.info.Name, err)
 	}
-	out.Ran = true
 	if plan.Empty() { // an empty result is no rewrite (REQ-HD-002.5)
+		out.Kind = outcome.KindNoOp
 		return nil
 	}
 	lowest, _ := plan.Touches(0)
 	out.LowestChanged = &lowest
 	if out.Decision = t.decide(plan, snapshot, due); !applies(out.Decision) {
-		out.Held = true
+		out.Kind = outcome.KindHeld
 		would := out.Metadata
 		out.HeldMetadata, out.Metadata = &would, sdk.DensityMetadata{} // it counts what was done: nothing
 		t.markOptimized(snapshot, true)
@@ -51,7 +51,7 @@ func (t *turn) optimize(ctx context.Context) error {
 		return fmt.Errorf("apply what %s pruned: %w", t.info.Name, err)
 	}
 	t.refresh()
-	out.TokensAfter = t.view.Tokens
+	out.Kind, out.TokensAfter = outcome.KindApplied, t.view.Tokens
 	return nil
 }
 

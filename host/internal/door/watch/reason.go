@@ -11,7 +11,7 @@ import (
 // reasonOf says why a turn changed a history; "" if it did not.
 func reasonOf(o *outcome.Outcome) string {
 	var why []string
-	if p := o.Optimize; p.Removed+p.Replaced > 0 && !p.Held {
+	if p := o.Optimize; p.Kind == outcome.KindApplied {
 		why = append(why, cmp.Or(pruned[p.Decision.Reason], "pruned"))
 	}
 	if o.Compress.Kind == outcome.KindApplied {

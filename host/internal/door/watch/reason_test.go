@@ -9,14 +9,16 @@ import (
 // People read why a history was made smaller, and that nothing was done reads as nothing.
 func TestReasonsAreWords(t *testing.T) {
 	applied := outcome.Compress{Kind: outcome.KindApplied, Reason: "cache-cold"}
-	pruned := outcome.Optimize{Replaced: 1, Decision: outcome.Decision{Reason: outcome.DecidedUncached}}
+	pruned := outcome.Optimize{Kind: outcome.KindApplied, Decision: outcome.Decision{Reason: outcome.DecidedUncached}}
 	held := pruned
-	held.Held = true
+	held.Kind = outcome.KindHeld
 	for want, o := range map[string]outcome.Outcome{
 		"":                                 {Optimize: held, Compress: outcome.Compress{Kind: outcome.KindNoOp, Reason: "threshold"}},
 		"trimmed before it was first sent": {Optimize: pruned},
 		"compressed after a long pause":    {Compress: applied},
-		"pruned":                           {Optimize: outcome.Optimize{Removed: 1, Decision: outcome.Decision{Reason: "every-turn"}}},
+		"pruned": {
+			Optimize: outcome.Optimize{Kind: outcome.KindApplied, Decision: outcome.Decision{Reason: "every-turn"}},
+		},
 		"compressed: the request did not fit; did not fit: replaced large tool results": {
 			Compress: outcome.Compress{Kind: outcome.KindApplied, Reason: "hard-limit"},
 			Ladder:   []outcome.LadderStep{{Rung: outcome.RungCompress}, {Rung: outcome.RungResults}}},

@@ -65,7 +65,7 @@ func worked(t *testing.T) *Recorder {
 		turn.Rewrote = i > 0 && i%11 == 0
 		o := outcome.Outcome{Strategy: "high-density"}
 		if turn.Rewrote {
-			o.Optimize.Removed, o.Optimize.Decision.Reason = 1, outcome.DecidedPays
+			o.Optimize.Kind, o.Optimize.Decision.Reason = outcome.KindApplied, outcome.DecidedPays
 			o.Changes = []outcome.Change{{EntryID: "e5", Kind: outcome.Removed, Speaker: content.Tool, Before: 2400,
 				Step: outcome.StepOptimize, Rule: "superseded-read", By: "e9"}}
 		}

@@ -174,7 +174,7 @@ func (b *Book) keep(s *Session, rec *replay.Recording, r *compare.Result, reques
 }
 
 func kindsOf(t replay.Turn) (kinds []string) {
-	if t.Optimize.Removed+t.Optimize.Replaced > 0 {
+	if t.Optimize.Kind == outcome.KindApplied {
 		kinds = append(kinds, "prune")
 	}
 	if t.Compress.Kind == outcome.KindApplied {

@@ -42,9 +42,9 @@ func (t *Totals) Count(turn Turn) {
 	t.Unpruned += turn.Unpruned
 	t.Sent += turn.AfterCompress
 	t.PeakUnpruned, t.Peak = max(t.PeakUnpruned, turn.unpruned), max(t.Peak, turn.Projected)
-	t.Optimized += count(turn.Optimize.Removed+turn.Optimize.Replaced > 0)
+	t.Optimized += count(turn.Optimize.Kind == outcome.KindApplied)
 	t.Compressed += count(turn.Compress.Kind == outcome.KindApplied)
-	t.Held += count(turn.Optimize.Held)
+	t.Held += count(turn.Optimize.Kind == outcome.KindHeld)
 	t.Laddered += count(len(turn.Ladder) > 0)
 	t.Overflows += count(turn.Overflow != "")
 	t.Boundaries += turn.Boundaries
