@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -47,31 +47,57 @@ func noteSaved(tokenFile string, t proxy.Totals) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(savedFile(tokenFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(savedFile(tokenFile), os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return fmt.Errorf("what was saved cannot be noted: %w", err)
 	}
-	_, err = f.Write(append(line, '\n'))
+	line = append(line, '\n')
+	last := []byte{'\n'}
+	if at, err := f.Seek(-1, io.SeekEnd); err == nil {
+		_, _ = f.ReadAt(last, at)
+	}
+	if last[0] != '\n' { // a line that was cut off must not take this one with it
+		line = append([]byte{'\n'}, line...)
+	}
+	_, err = f.Write(line)
 	return errors.Join(err, f.Close())
 }
 
-// savedByMonth is what runs saved, and what the store has, by months such as 2026-11.
-func savedByMonth(ctx context.Context, c *config.Config) (map[string]watch.Total, error) {
+// savedByMonth is what runs saved, and what the store has, by months such as 2026-11. It says which lines count nothing.
+func (a *app) savedByMonth(ctx context.Context, c *config.Config) (map[string]watch.Total, error) {
 	sums := map[string]watch.Total{}
 	add := func(day string, t watch.Total) {
 		month := day[:min(len(day), len("2026-11"))]
 		sums[month] = sums[month].Plus(t)
 	}
 	set := c.Settings()
-	all, err := os.ReadFile(savedFile(set.Serve.TokenFile))
+	file := savedFile(set.Serve.TokenFile)
+	all, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	for lines := bufio.NewScanner(bytes.NewReader(all)); lines.Scan(); {
+	number, unread := 0, []int{}
+	for line := range bytes.Lines(all) {
+		number++
 		var run savedRun
-		if json.Unmarshal(lines.Bytes(), &run) == nil { // a line that was cut off counts nothing
+		err := json.Unmarshal(line, &run)
+		if err == nil {
+			_, err = time.Parse(time.DateOnly, run.Day)
+		}
+		switch {
+		case len(bytes.TrimSpace(line)) == 0:
+		case err != nil:
+			unread = append(unread, number)
+		default:
 			add(run.Day, run.Total)
 		}
+	}
+	switch n := len(unread); {
+	case n > 1:
+		fmt.Fprintf(a.err, "thresh: %s:%d and %s more cannot be read: they count nothing\n", displayPath(a.short(file)),
+			unread[0], plural(n-1, "line"))
+	case n > 0:
+		fmt.Fprintf(a.err, "thresh: %s:%d cannot be read: it counts nothing\n", displayPath(a.short(file)), unread[0])
 	}
 	if path, file := strings.CutPrefix(set.Sessions.Store, "sqlite:"); file {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +116,7 @@ func savedByMonth(ctx context.Context, c *config.Config) (map[string]watch.Total
 }
 
 func (a *app) printTotal(ctx context.Context, c *config.Config) error {
-	sums, err := savedByMonth(ctx, c)
+	sums, err := a.savedByMonth(ctx, c)
 	if err != nil {
 		return err
 	}

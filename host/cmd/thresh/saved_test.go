@@ -3,6 +3,8 @@ package main_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -34,6 +36,14 @@ func TestThePlanAndWhatRunsSaved(t *testing.T) {
 	if r := p.run("top", "--line"); r.code != 0 || r.stdout != "thresh: not running\n" {
 		t.Errorf("%+v", r)
 	}
+	// A run whose machine went off, whose line is not whole: it takes no other with it.
+	file := p.path("home", ".local", "state", "thresh", "saved.jsonl")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(`{"day":"2026-`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for run, now := range []string{"16 %", "22 %"} {
 		w := p.printing(up)
 		for range 2 {
@@ -57,6 +67,9 @@ func TestThePlanAndWhatRunsSaved(t *testing.T) {
 		}
 	}
 	total := p.run("top", "--total")
+	if !strings.HasSuffix(total.stderr, "saved.jsonl:1 cannot be read: it counts nothing\n") {
+		t.Errorf("it says %q", total.stderr)
+	}
 	month, _, _ := strings.Cut(strings.TrimPrefix(total.stdout, "since "), ":") // another one may have begun meanwhile
 	if month != began && month != time.Now().UTC().Format("2006-01") ||
 		!strings.HasPrefix(total.stdout, "since "+month+": 4 requests; ") || !strings.Contains(total.stdout, "\n"+month+"  ") ||
