@@ -1,6 +1,7 @@
 package summary_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/summarytest"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
+	"github.com/thresh-dev/thresh/sdk/summary"
 )
 
 // numbered answers a request with a snapshot that says which one it was.
@@ -52,6 +54,9 @@ func TestARangeOfFiveWindowsIsFolded(t *testing.T) {
 		}
 		if carried := fmt.Sprintf("as of request %d<", i); i > 0 && !strings.Contains(text, carried) {
 			t.Errorf("request %d does not have the snapshot so far", i+1)
+		}
+		if warned := strings.Contains(text, "will not be shown again"); warned != (i+1 < parts) {
+			t.Errorf("request %d says that nothing is shown again: %v", i+1, warned)
 		}
 	}
 	if want := fmt.Sprintf("as of request %d<", parts); !strings.Contains(summarytest.Text(got.History[0]), want) {
@@ -109,6 +114,16 @@ func TestASnapshotThatLeavesNoRoomIsAskedForOnceMore(t *testing.T) {
 	got := sdktest.Compress(t, strategy{}, gen.Session(1000, 1), summarytest.Config(m.Window, m.Generate))
 	if parts := int(got.Metadata.Counts["parts"]); parts < 2 || m.Calls() != parts+1 {
 		t.Errorf("%d parts, %d requests", parts, m.Calls())
+	}
+	twice := &summarytest.Limited{Window: 12_000, Answer: func(n int, r sdk.GenerateRequest) string {
+		if n == 1 || n == 3 {
+			return long
+		}
+		return numbered(n, r)
+	}}
+	_, err := summarytest.Config(twice.Window, twice.Generate).Compress(t.Context(), strategy{}, gen.Session(1000, 1))
+	if !errors.Is(err, summary.ErrTooLong) || twice.Calls() != 3 {
+		t.Errorf("two parts that leave no room: %d requests, error %v", twice.Calls(), err)
 	}
 }
 

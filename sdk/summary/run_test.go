@@ -80,6 +80,7 @@ func TestTheRequestIsInItsOrderAndHoldsTextOnly(t *testing.T) {
 		" user, most recent message\nNow the tests, please.\n[Attached image: plan.png]\n" +
 			"[Part of unknown kind: hologram]",
 		"not done", "- [in_progress] write the tests\n  - [pending] of b", "/log/t.jsonl", "Now write the snapshot",
+		`The entry marked "most recent message"`,
 	} {
 		next := strings.Index(text[at:], want)
 		if next < 0 {
