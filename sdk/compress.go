@@ -31,6 +31,10 @@ type CompressParams struct {
 	// Threshold is the share of the context limit from which the history is compressed, in (0, 1].
 	Threshold float64
 	Reason    CompressReason
+	// Depth is how many tokens the compressed history should count by what it costs to carry them, to write them again
+	// and to search what was removed, which the model then can. 0: it cannot, or no prices are known; how deep to go is
+	// the strategy's choice.
+	Depth int
 	// Profile is compression.profile; "" is the host's default.
 	Profile string
 	// Model is the model behind [Host.Generate]; nil if the strategy may not call it.

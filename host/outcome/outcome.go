@@ -70,7 +70,7 @@ type Limits struct {
 	Hard    int `json:"hard"`
 	// Threshold is a share of Hard, Trigger the same in tokens: from there on the history is compressed.
 	Threshold float64 `json:"threshold"`
-	// ThresholdFrom is "setting" or "strategy default".
+	// ThresholdFrom is "setting", "strategy default", or "prices" where a Compress pays before that.
 	ThresholdFrom string  `json:"thresholdFrom"`
 	Trigger       float64 `json:"trigger"`
 }

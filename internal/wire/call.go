@@ -144,6 +144,7 @@ func toCompressHeader(c Call, p sdk.CompressParams) *threshv1.CompressHeader {
 		Profile:              validUTF8(p.Profile),
 		Model:                toModel(p.Model),
 		UserMessageBudget:    int64(p.UserMessageBudget),
+		Depth:                int64(p.Depth),
 	}
 }
 
@@ -167,6 +168,7 @@ func fromCompressHeader(h *threshv1.CompressHeader) (Call, sdk.CompressParams, e
 		PendingTokens: int(h.GetPendingTokens()),
 		Threshold:     h.GetThreshold(),
 		Reason:        reason,
+		Depth:         int(h.GetDepth()),
 		Profile:       h.GetProfile(),
 		Model:         fromModel(h.GetModel()),
 	}, err

@@ -76,7 +76,8 @@ func drawCompressParams(t *rapid.T) sdk.CompressParams {
 			Todos: drawTodos(t, 3), TranscriptPath: genString().Draw(t, "path"),
 			UserMessageBudget: n.Draw(t, "messages"),
 		},
-		CurrentTokens: n.Draw(t, "current"), PendingTokens: n.Draw(t, "pending"), Threshold: share.Draw(t, "threshold"),
+		CurrentTokens: n.Draw(t, "current"), PendingTokens: n.Draw(t, "pending"), Depth: n.Draw(t, "depth"),
+		Threshold: share.Draw(t, "threshold"),
 		Reason: rapid.SampledFrom([]sdk.CompressReason{
 			sdk.ReasonThreshold, sdk.ReasonHardLimit, sdk.ReasonManual,
 		}).Draw(t, "reason"),

@@ -27,20 +27,26 @@ const notDue sdk.NoOpReason = "not-due"
 // schedule is when a Compress is due and how far it goes, in tokens of the history.
 type schedule struct{ trigger, target, retreat float64 }
 
-// newSchedule works the schedule out for one call. A threshold that a user has set is the trigger itself.
+// newSchedule works the schedule out for one call. A threshold that a user has set is the trigger itself. Where the host
+// says how deep to go it has chosen the moment too; what the AI said and wrote may count more than that.
 func newSchedule(in sdk.CompressInput, softWindow float64) schedule {
 	window, share := float64(in.ContextLimit), in.Threshold
-	if share == threshold {
+	if share == threshold || in.Depth > 0 {
 		share = full
 		if in.ContextLimit >= largeWindow {
 			window *= softWindow
 		}
 	}
 	trigger := share * max(0, window-float64(max(0, in.CompletionBudget))-float64(max(0, in.PendingTokens)))
-	return schedule{trigger, targetShare * trigger, retreatShare * trigger}
+	s := schedule{trigger, targetShare * trigger, retreatShare * trigger}
+	if depth := float64(in.Depth); depth > 0 && depth < s.target {
+		s.target, s.retreat = depth, max(depth, retreatShare*s.target)
+	}
+	return s
 }
 
 // due reports whether the history is to be compressed now. At the hard limit and on demand it always is.
 func (s schedule) due(in sdk.CompressInput) bool {
-	return in.Reason != sdk.ReasonThreshold || in.Threshold != threshold || float64(in.CurrentTokens) >= s.trigger
+	return in.Reason != sdk.ReasonThreshold || in.Threshold != threshold || in.Depth > 0 ||
+		float64(in.CurrentTokens) >= s.trigger
 }

@@ -35,6 +35,8 @@ type Config struct {
 	CurrentTokens *int
 	// PendingTokens is what the request holds besides the history.
 	PendingTokens int
+	// Depth is how many tokens the host wants to be left; 0 leaves it to the strategy.
+	Depth int
 	// ContextLimit is in tokens; 0 is 200,000.
 	ContextLimit int
 	// CompletionBudget is set aside for the answer; 0 sets nothing aside.
@@ -164,6 +166,7 @@ func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.Compres
 			CompressSettings: set,
 			CurrentTokens:    *cmp.Or(c.CurrentTokens, new(count(counted))),
 			PendingTokens:    c.PendingTokens,
+			Depth:            c.Depth,
 			Threshold:        cmp.Or(c.Threshold, info.Trigger.DefaultThreshold),
 			Reason:           cmp.Or(c.Reason, sdk.ReasonThreshold),
 			Profile:          c.Profile,

@@ -40,7 +40,7 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 	case !due && d.Saves < batch:
 		d.Reason = outcome.DecidedTooLittle
 	default:
-		t.weigh(&d, e, t.horizon())
+		t.weigh(&d, e, plan.After, t.horizon())
 	}
 	return d
 }
@@ -70,7 +70,7 @@ func (t *turn) pays(plan *history.Plan, base history.Snapshot) (d outcome.Decisi
 	case t.cacheCold(e):
 		d.Reason = outcome.DecidedCold
 	default:
-		t.weigh(&d, e, t.horizon()/2)
+		t.weigh(&d, e, plan.After, t.horizon()/2)
 	}
 	return d
 }
@@ -84,8 +84,10 @@ func byShare(d outcome.Decision, base history.Snapshot, enough outcome.DecisionR
 }
 
 // weigh decides by what a plan gains over the horizon.
-func (t *turn) weigh(d *outcome.Decision, e cacheEffect, horizon int) {
-	d.Horizon, d.GainUSD, d.Reason = horizon, t.gain(e, d.Saves, horizon), outcome.DecidedTooCostly
+func (t *turn) weigh(d *outcome.Decision, e cacheEffect, after, horizon int) {
+	w := newWorth(t.req.Settings.Prices)
+	w.recall, w.beside = t.req.Recall, float64(t.extraTokens())
+	d.Horizon, d.GainUSD, d.Reason = horizon, w.gain(e, after+d.Saves, after, horizon), outcome.DecidedTooCostly
 	if d.GainUSD > 0 {
 		d.Reason = outcome.DecidedPays
 	}
@@ -96,13 +98,4 @@ func (t *turn) weigh(d *outcome.Decision, e cacheEffect, horizon int) {
 func (t *turn) cacheCold(e cacheEffect) bool {
 	prices := t.req.Settings.Prices
 	return e.cached == 0 || e.cached+t.extraTokens() < prices.CacheMinimum || prices.Cold(t.sendTime().Sub(e.at))
-}
-
-// gain is what applying a plan gains over the next request and the horizon, in USD; negative if it loses. The next
-// request reads less from the cache, writes again what is left, and does not write what is removed before it was sent.
-// Each request of the horizon then reads fewer tokens.
-func (t *turn) gain(e cacheEffect, saves, horizon int) float64 {
-	read, write := t.req.Settings.Prices.Read()/million, t.req.Settings.Prices.Write()/million
-	next := read*float64(e.cached-e.prefix) - write*float64(e.rewritten) + write*float64(saves-e.removed)
-	return next + float64(horizon)*read*float64(saves)
 }

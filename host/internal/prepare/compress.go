@@ -51,9 +51,11 @@ func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) error {
 	// Even for a no-op: the plugin and its model answered, so a cooldown has no reason any more.
 	t.compressSucceeded()
 	if plan == nil {
+		t.leaves(snapshot.Tokens)
 		t.rememberNoOp(snapshot, out.NoOp)
 		return nil
 	}
+	t.leaves(plan.After)
 	// A Compress on demand is wanted at any price, and a model call is paid already.
 	if d, pays := t.needed(plan, snapshot, reason); !pays && out.LLM == nil {
 		if out.Decision = &d; reason == sdk.ReasonHardLimit {
@@ -162,6 +164,7 @@ func (t *turn) compressParams(current int, reason sdk.CompressReason) sdk.Compre
 		Profile:          set.LLM.profile(),
 		Model:            set.LLM.model(),
 	}
+	params.Depth = t.depth()
 	params.ContextLimit = t.hostTokens(set.ContextLimit)
 	params.CompletionBudget = t.hostTokens(set.CompletionBudget)
 	return params
@@ -191,6 +194,15 @@ func (t *turn) lastNoOp(s history.Snapshot) sdk.NoOpReason {
 		return n.Reason
 	}
 	return ""
+}
+
+// leaves remembers how many tokens a Compress leaves: no other should be made before that pays again.
+func (t *turn) leaves(tokens int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.current() {
+		t.known.Left = tokens
+	}
 }
 
 // rememberNoOp keeps the strategy from being asked again until something is added to the history.

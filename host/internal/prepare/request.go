@@ -35,6 +35,8 @@ type Sending struct {
 	Pending int
 	// At is when the request is sent; zero is now. Replays set it to the recorded time.
 	At time.Time
+	// Recall says that the model can search what was removed, so that a rewrite may remove it for its price alone.
+	Recall bool
 	// UpTo, if not nil, is when the turn was requested: what was appended later is neither given to the strategy nor
 	// part of the view, and is left for the next turn. nil: the turn sees everything that the history holds when it
 	// begins.

@@ -16,7 +16,9 @@ type State struct {
 	Held      bool
 	// Stuck: the last Compress at the threshold left the request over it, because it did nothing, failed or was not
 	// enough.
-	Stuck       bool
+	Stuck bool
+	// Left is how many tokens of history the last Compress left, or would have, or found that it cannot make fewer.
+	Left        int
 	Failures    int      // consecutive Compress calls that failed
 	NoOp        *NoOp    // nil: the last Compress did something
 	Failure     *Failure // nil: no cooldown

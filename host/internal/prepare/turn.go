@@ -67,6 +67,10 @@ func (t *turn) recordStuck() {
 func (t *turn) begin() {
 	t.outcome.Strategy = t.info.Name
 	t.outcome.Limits = t.limits()
+	if trigger, ok := t.earlyTrigger(); ok && trigger < t.outcome.Limits.Trigger && t.outcome.Limits.Hard > 0 {
+		l := &t.outcome.Limits
+		l.Trigger, l.Threshold, l.ThresholdFrom = trigger, trigger/float64(l.Hard), "prices"
+	}
 	t.follow(t.history.SnapshotAt(t.req.UpTo))
 	t.refresh()
 	t.outcome.TokensBefore = t.view.Tokens

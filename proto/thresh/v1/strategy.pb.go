@@ -1688,8 +1688,11 @@ type CompressHeader struct {
 	Model *Model `protobuf:"bytes,13,opt,name=model,proto3" json:"model,omitempty"`
 	// How many tokens of what people said in a summarised range are to be kept word for word, newest first.
 	UserMessageBudget int64 `protobuf:"varint,14,opt,name=user_message_budget,json=userMessageBudget,proto3" json:"user_message_budget,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// How many tokens the compressed history should count by what it costs to carry them, to write them again and to
+	// search what was removed, which the model then can. 0: how deep to go is the strategy's choice.
+	Depth         int64 `protobuf:"varint,15,opt,name=depth,proto3" json:"depth,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CompressHeader) Reset() {
@@ -1816,6 +1819,13 @@ func (x *CompressHeader) GetModel() *Model {
 func (x *CompressHeader) GetUserMessageBudget() int64 {
 	if x != nil {
 		return x.UserMessageBudget
+	}
+	return 0
+}
+
+func (x *CompressHeader) GetDepth() int64 {
+	if x != nil {
+		return x.Depth
 	}
 	return 0
 }
@@ -2460,7 +2470,7 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\x0fCompressRequest\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x19.thresh.v1.CompressHeaderH\x00R\x06header\x12\x16\n" +
 	"\x05chunk\x18\x02 \x01(\fH\x00R\x05chunkB\x06\n" +
-	"\x04part\"\xe0\x04\n" +
+	"\x04part\"\xf6\x04\n" +
 	"\x0eCompressHeader\x12)\n" +
 	"\x04call\x18\x01 \x01(\v2\x15.thresh.v1.CallHeaderR\x04call\x12%\n" +
 	"\x0ecurrent_tokens\x18\x02 \x01(\x03R\rcurrentTokens\x12%\n" +
@@ -2476,7 +2486,8 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\x0ftranscript_path\x18\v \x01(\tR\x0etranscriptPath\x12\x18\n" +
 	"\aprofile\x18\f \x01(\tR\aprofile\x12&\n" +
 	"\x05model\x18\r \x01(\v2\x10.thresh.v1.ModelR\x05model\x12.\n" +
-	"\x13user_message_budget\x18\x0e \x01(\x03R\x11userMessageBudget\"_\n" +
+	"\x13user_message_budget\x18\x0e \x01(\x03R\x11userMessageBudget\x12\x14\n" +
+	"\x05depth\x18\x0f \x01(\x03R\x05depth\"_\n" +
 	"\x05Model\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
 	"\rcontext_limit\x18\x02 \x01(\x03R\fcontextLimit\x12\x1d\n" +

@@ -44,7 +44,8 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) (t p
 	// One time for the turn and for its price: both ask whether the prompt cache has expired. What the last request had
 	// besides the view, this one will have too.
 	t.at, t.pending = time.Now(), b.pending+b.marks+max(b.kept, 0)
-	t.Prepared, err = b.session.PrepareIdentified(ctx, len(b.entries), window.Sending{Pending: t.pending, At: t.at})
+	t.Prepared, err = b.session.PrepareIdentified(ctx, len(b.entries), window.Sending{Pending: t.pending, At: t.at,
+		Recall: x.server.options.Recall != nil && b.offered})
 	// An error without a view leaves the one of the last turn.
 	if t.Contents() != nil {
 		b.view = make([]body.Shown, len(t.Entries))

@@ -114,6 +114,7 @@ func (s State) turnGroups(g Groups) {
 	turn.uint(6, uint64(t.Growth.Since))
 	turn.int(7, int64(t.Growth.Base))
 	turn.uint(8, t.Growth.Epoch)
+	turn.uint(9, uint64(t.Left))
 	if n := t.NoOp; n != nil {
 		noop.string(1, n.Strategy)
 		noop.uint(2, n.Added)
@@ -226,6 +227,8 @@ func (s *State) turn(f field) (err error) {
 		t.Growth.Base = int(f.int())
 	case 8:
 		t.Growth.Epoch = f.varint
+	case 9:
+		t.Left, err = f.count()
 	}
 	return err
 }

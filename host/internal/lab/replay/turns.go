@@ -161,7 +161,7 @@ func (d *driver) turn(ctx context.Context, request Request) (Turn, error) {
 		return Turn{}, err
 	}
 	// The time is the recorded one, from which follows whether the prompt cache had expired.
-	p, err := d.session.Prepare(ctx, window.Sending{At: request.At})
+	p, err := d.session.Prepare(ctx, window.Sending{At: request.At, Recall: d.session.Config().Settings().Proxy.Recall})
 	overflow, ok := errors.AsType[*prepare.ContextOverflowError](err)
 	if err != nil && !ok {
 		return Turn{}, err

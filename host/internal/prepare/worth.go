@@ -1,0 +1,174 @@
+package prepare
+
+import (
+	"math"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+)
+
+// worth says what a rewrite of the history is worth: when it pays, and how much to leave. Three prices decide. Each
+// request carries what it holds, at the price of a read from the cache. A rewrite writes what it leaves to the cache
+// again. And where the model can search what was removed, now and then it must, which takes one more request; where it
+// cannot, what was removed is lost, and nothing is removed for its price alone.
+type worth struct {
+	carry, write float64 // USD for a token that is read from the cache, or written to it
+	output       float64 // USD for a token of an answer
+	beside       float64 // tokens of each request besides the history: system prompt, tools
+	growth       float64 // tokens that a request adds to the history
+	requests     int     // how many more are expected
+	recall       bool    // the model can search what was removed
+}
+
+// What asking again takes, as recorded sessions and models that were given the tool show it (docs/economics.md).
+const (
+	// reach is how many tokens of a history half the calls need nothing beyond: of a request that holds n tokens of a
+	// longer history, one in 1 + n/reach needs something that is not there.
+	reach = 2000
+	// asked and found are the tokens of a search and of what it finds, which is carried until the next rewrite.
+	asked, found = 100, 500
+	// slack is how much dearer than the cheapest depth one may be that leaves more.
+	slack = 0.02
+)
+
+func newWorth(l *pricing.List) worth {
+	return worth{carry: l.Read() / million, write: l.Write() / million, output: l.Output / million}
+}
+
+// searches is how many searches a request makes that holds so many tokens, on average while these grow to more.
+func (w worth) searches(from, to float64) float64 {
+	if !w.recall {
+		return 0
+	}
+	if to-from < 1 {
+		return reach / (reach + from)
+	}
+	return reach * math.Log((reach+to)/(reach+from)) / (to - from)
+}
+
+// ask is what a search costs in a request with so many tokens of history, in USD.
+func (w worth) ask(tokens float64) float64 {
+	return w.carry*(w.beside+tokens) + w.write*(asked+found) + w.output*asked
+}
+
+// perRequest is what a request costs on average, in USD, if the history is rewritten whenever it has grown from left
+// tokens to full.
+func (w worth) perRequest(left, full float64) float64 {
+	mean, requests := (left+full)/2, (full-left)/w.growth
+	n := w.searches(left, full)
+	return w.carry*(w.beside+mean+n*(asked+found)*requests/2) + n*w.ask(mean) + (w.write-w.carry)*left/requests
+}
+
+// moment is how many tokens the history should have when it is rewritten to left tokens: where a request costs least on
+// average, and not before the rewrite pays within half the requests that are expected, because sessions end.
+func (w worth) moment(left, most float64) float64 {
+	if w.growth <= 0 || left >= most {
+		return most
+	}
+	full := least(left+1, most, func(full float64) float64 { return w.perRequest(left, full) })
+	pays := left + (w.write-w.carry)*left/(w.carry*max(float64(w.requests)/2, 1e-9))
+	return min(max(full, pays), most)
+}
+
+// depth is how many tokens a rewrite should leave, of at most so many: as many as cost hardly more than the cheapest
+// depth, because what is there need not be found.
+func (w worth) depth(most float64) float64 {
+	if w.growth <= 0 {
+		return most
+	}
+	w.requests = math.MaxInt32 // what is left must do for as long as the session lasts
+	cost := func(left float64) float64 { return w.perRequest(left, w.moment(left, most)) }
+	cheapest := least(min(reach, most), most, cost)
+	enough, tooMuch := cheapest, most
+	for limit := (1 + slack) * cost(cheapest); tooMuch > 1.01*enough; {
+		if middle := math.Sqrt(enough * tooMuch); cost(middle) <= limit {
+			enough = middle
+		} else {
+			tooMuch = middle
+		}
+	}
+	return enough
+}
+
+// gain is what a rewrite gains over the next request and the horizon, in USD; negative if it loses. The next request
+// reads less from the cache, writes again what is left, and does not write what is removed before it was sent. Each
+// request of the horizon then reads fewer tokens, and may have to search more.
+func (w worth) gain(e cacheEffect, before, after, horizon int) float64 {
+	saves := before - after
+	next := w.carry*float64(e.cached-e.prefix) - w.write*float64(e.rewritten) + w.write*float64(saves-e.removed)
+	more := max(0, w.searches(float64(after), float64(after))-w.searches(float64(before), float64(before)))
+	return next + float64(horizon)*(w.carry*float64(saves)-more*w.ask(float64(after)))
+}
+
+// least returns where f is least between low and high, for an f that falls and then rises.
+func least(low, high float64, f func(float64) float64) float64 {
+	const steps, golden = 32, 0.6180339887
+	if high <= low {
+		return high
+	}
+	// By ratios: a thousand tokens matter at ten thousand, and not at a million.
+	at := func(x float64) float64 { return f(math.Exp(x)) }
+	a, b := math.Log(low), math.Log(high)
+	c, d := b-golden*(b-a), a+golden*(b-a)
+	fc, fd := at(c), at(d)
+	for range steps {
+		if fc < fd {
+			b, d, fd = d, c, fc
+			c = b - golden*(b-a)
+			fc = at(c)
+		} else {
+			a, c, fc = c, d, fd
+			d = a + golden*(b-a)
+			fd = at(d)
+		}
+	}
+	return math.Exp((a + b) / 2)
+}
+
+// early returns the worth of rewrites that the host asks for before the threshold; ok is false where it does not: the
+// strategy does not take them, a user has set the threshold, or what would be removed is lost.
+func (t *turn) early() (w worth, ok bool) {
+	l := t.req.Settings.Prices
+	if !t.req.Recall || l == nil {
+		return w, false
+	}
+	w = newWorth(l)
+	w.recall, w.beside = true, float64(t.extraTokens())
+	t.mu.Lock()
+	g, sent := t.known.Growth, t.known.Sent.View.Tokens
+	t.mu.Unlock()
+	w.requests = min(g.Requests, longestHorizon)
+	if g.Since > 0 {
+		w.growth = float64(sent-g.Base) / float64(g.Since)
+	}
+	return w, w.growth > 0
+}
+
+// depth is how many tokens the host wants a Compress to leave; 0 leaves it to the strategy.
+func (t *turn) depth() int {
+	w, ok := t.early()
+	if !ok {
+		return 0
+	}
+	return int(w.depth(t.room()))
+}
+
+// room is how many tokens the history can have.
+func (t *turn) room() float64 {
+	return float64(max(t.hostTokens(t.outcome.Limits.Hard)-t.extraTokens(), 0))
+}
+
+// earlyTrigger returns from which request on a Compress is worth it, in the provider's tokens. What the last one left is
+// the least that the next will.
+func (t *turn) earlyTrigger() (trigger float64, ok bool) {
+	w, ok := t.early()
+	if !ok || t.info.Trigger.ColdThreshold == 0 || t.req.Settings.Threshold != nil {
+		return 0, false
+	}
+	t.mu.Lock()
+	left := t.known.Left
+	t.mu.Unlock()
+	room := t.room()
+	at := w.moment(max(w.depth(room), float64(left)), room)
+	return float64(t.projected(history.View{Tokens: int(at)})), true
+}
