@@ -27,7 +27,7 @@ func newPlaces(o Options) (places, error) {
 			continue // the XDG specification says to ignore relative ones
 		}
 		switch name {
-		case "HOME":
+		case homeVariable:
 			p.home = value
 		case "XDG_CONFIG_HOME":
 			p.configHome = value

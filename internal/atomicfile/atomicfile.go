@@ -94,13 +94,6 @@ func Adopt(f *os.File) error {
 	return giveTo(f, info)
 }
 
-func giveTo(f *os.File, like fs.FileInfo) error {
-	if owner, ok := like.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
-		return f.Chown(int(owner.Uid), int(owner.Gid))
-	}
-	return nil
-}
-
 // Private is the mode of a file with secrets in it.
 const Private fs.FileMode = 0o600
 

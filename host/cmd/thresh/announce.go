@@ -3,12 +3,10 @@ package main
 import (
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
@@ -62,8 +60,7 @@ func announced(tokenFile string) []announcement {
 		if err != nil || json.Unmarshal(text, &a) != nil {
 			continue
 		}
-		// Signal 0 only asks whether the process exists. EPERM means that it does, as another user's.
-		if errors.Is(syscall.Kill(a.PID, 0), syscall.ESRCH) {
+		if !runs(a.PID) {
 			a.withdraw()
 			continue
 		}

@@ -2,10 +2,8 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -28,8 +26,8 @@ func (p place) path(name string) string {
 
 func (p place) lookupEnv(name string) (value string, ok bool) {
 	for _, v := range slices.Backward(p.env) { // the last value of a name counts
-		if value, ok = strings.CutPrefix(v, name+"="); ok {
-			return value, true
+		if n := len(name); len(v) > n && v[n] == '=' && sameName(v[:n], name) {
+			return v[n+1:], true
 		}
 	}
 	return "", false
@@ -38,25 +36,6 @@ func (p place) lookupEnv(name string) (value string, ok bool) {
 func (p place) getenv(name string) string {
 	value, _ := p.lookupEnv(name)
 	return value
-}
-
-// home returns the user's home directory, "" if there is none.
-func (p place) home() string { return p.getenv("HOME") }
-
-// temp returns the directory for temporary files.
-func (p place) temp() string { return cmp.Or(p.path(p.getenv("TMPDIR")), "/tmp") }
-
-// cache returns the user's directory for files that can be made again, as [os.UserCacheDir] does.
-func (p place) cache() (string, error) {
-	switch dir := p.getenv("XDG_CACHE_HOME"); {
-	case runtime.GOOS != "darwin" && filepath.IsAbs(dir):
-		return dir, nil
-	case p.home() == "":
-		return "", errors.New("neither XDG_CACHE_HOME nor HOME is set")
-	case runtime.GOOS == "darwin":
-		return filepath.Join(p.home(), "Library", "Caches"), nil
-	}
-	return filepath.Join(p.home(), ".cache"), nil
 }
 
 // lookPath finds a program, as [exec.LookPath] does.

@@ -44,6 +44,7 @@ func runWrapped(w wrapping, command []string, at proxyAt, a *app) error {
 	if err := agent.Start(); err != nil {
 		return err
 	}
+	endStarted(agent)
 	in, ok := a.in.(*os.File)
 	terminal := ok && term.IsTerminal(int(in.Fd()))
 	ended := make(chan error, 1)

@@ -146,15 +146,26 @@ var agents = []wrapping{
 var anyAgent = wrapping{variables: []variable{anthropicURL, {"ANTHROPIC_API_URL", "", "anthropic"}, openaiURL,
 	{"OPENAI_API_BASE", "/v1", "openai"}, geminiURL}}
 
-// wrappingOf returns how the agent with a command is told. It ignores the path and Windows' suffix.
+// wrappingOf returns how the agent with a command is told. See [commandName].
 func wrappingOf(command string) wrapping {
-	name := strings.TrimSuffix(filepath.Base(command), ".exe")
+	name := commandName(command)
 	if i := slices.IndexFunc(agents, func(w wrapping) bool { return w.command == name }); i >= 0 {
 		return agents[i]
 	}
 	w := anyAgent
 	w.origins, w.variablesFirst = anyOrigins, true
 	return w
+}
+
+// commandName is the name of an agent's command, without its path and without the suffix that Windows adds.
+func commandName(command string) string {
+	name := command[strings.LastIndexAny(command, separators)+1:]
+	for _, suffix := range []string{".exe", ".cmd"} {
+		if at := len(name) - len(suffix); at > 0 && strings.EqualFold(name[at:], suffix) {
+			return name[:at]
+		}
+	}
+	return name
 }
 
 // start returns the agent's command, not yet started, with the addresses of the proxy and the MCP server, if there is
@@ -203,8 +214,14 @@ func (w wrapping) start(command []string, at proxyAt, in place) (agent *exec.Cmd
 			}
 		}
 	}
-	agent = exec.Command(program, args...)
-	agent.Args[0], agent.Dir, agent.Env = command[0], in.dir, env
+	if agent, err = agentCommand(program, args, in); err != nil {
+		end()
+		return nil, nil, err
+	}
+	if agent.Path == program {
+		agent.Args[0] = command[0]
+	}
+	agent.Dir, agent.Env = in.dir, env
 	return agent, end, nil
 }
 

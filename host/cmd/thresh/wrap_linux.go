@@ -11,3 +11,5 @@ import (
 func endWithThis(agent *exec.Cmd) {
 	agent.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 }
+
+func endStarted(*exec.Cmd) {}

@@ -38,11 +38,10 @@ type bounded struct {
 }
 
 func bound(l net.Listener, log hclog.Logger) net.Listener {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+	most, ok := descriptorLimit()
+	if !ok {
 		return l
 	}
-	most := uint64(limit.Cur)
 	return &bounded{Listener: l, limit: most, reserved: max(most/4, min(most/2, reservedLeast)), log: log}
 }
 

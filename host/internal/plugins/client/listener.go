@@ -62,6 +62,9 @@ func (c *connections) track(conn net.Conn) net.Conn {
 func (c *connections) cutOff() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.Addr().Network() != "unix" {
+		return false
+	}
 	_, err := os.Lstat(c.Addr().String())
 	return len(c.open) == 0 && errors.Is(err, fs.ErrNotExist)
 }

@@ -51,7 +51,11 @@ func (r *remote) serve(ctx context.Context, p *process.Process) (id uint32, err 
 	if err != nil {
 		return 0, err
 	}
-	r.server = grpc.NewServer(r.services.bounds.serverOptions()...)
+	options := r.services.bounds.serverOptions()
+	if c := p.Credentials(); c != nil {
+		options = append(options, grpc.Creds(c))
+	}
+	r.server = grpc.NewServer(options...)
 	r.accepted = newConnections(listener, r.services.bounds)
 	threshv1.RegisterHostServiceServer(r.server, r.services)
 	go func() { _ = r.server.Serve(r.accepted) }() // until stop closes the listener

@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
@@ -37,13 +34,6 @@ type identity struct {
 	modified, changed int64 // ns since 1970
 }
 
-func identify(s *unix.Stat_t) identity {
-	return identity{
-		device: uint64(s.Dev), inode: s.Ino, size: s.Size,
-		modified: s.Mtim.Nano(), changed: s.Ctim.Nano(),
-	}
-}
-
 // Open opens a plugin's file and hashes it. The file is looked at first, because opening a device can do something, and
 // opened without blocking, because a named pipe that has taken its place would wait for a writer.
 func Open(c Candidate, h *Hashes) (*Binary, error) {
@@ -56,7 +46,7 @@ func Open(c Candidate, h *Hashes) (*Binary, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, errNotRegular
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	f, err := openToRun(path)
 	if err != nil {
 		return nil, err
 	}
@@ -74,17 +64,19 @@ func Socket(c Candidate) *Binary { return &Binary{Candidate: c} }
 
 // read fills in what is known about the open file. A file of fewer than two bytes is an error.
 func (b *Binary) read(h *Hashes) error {
-	stat, err := b.Stat()
+	info, err := b.file.Stat()
 	if err != nil {
 		return err
 	}
-	if stat.Mode&unix.S_IFMT != unix.S_IFREG {
+	if !info.Mode().IsRegular() {
 		return errNotRegular
 	}
-	if stat.Size > maxFile {
-		return errors.New("it " + tooLarge(stat.Size))
+	if info.Size() > maxFile {
+		return errors.New("it " + tooLarge(info.Size()))
 	}
-	b.id = identify(stat)
+	if b.id, err = identify(b.file); err != nil {
+		return err
+	}
 	head := make([]byte, 2)
 	if n, err := b.file.ReadAt(head, 0); n < len(head) {
 		return err
@@ -111,21 +103,15 @@ func (b *Binary) Arg0() string {
 	return b.Path
 }
 
-func (b *Binary) Stat() (*unix.Stat_t, error) {
-	var stat unix.Stat_t
-	return &stat, unix.Fstat(int(b.file.Fd()), &stat)
-}
-
 var errWritten = fmt.Errorf("%w: the file was written to while it was being started", fault.ErrUntrusted)
 
 // Untouched returns an error if the file was written to since it was opened. The time of the last change is ignored: a
 // hard link or chmod changes it as well.
 func (b *Binary) Untouched() error {
-	stat, err := b.Stat()
+	now, err := identify(b.file)
 	if err != nil {
 		return err
 	}
-	now := identify(stat)
 	if now.size != b.id.size || now.modified != b.id.modified {
 		return errWritten
 	}
@@ -138,11 +124,10 @@ func (b *Binary) Differs() bool {
 	if b == nil || b.Attached || b.BuiltIn {
 		return false
 	}
-	var stat unix.Stat_t
-	if unix.Stat(b.Path, &stat) != nil {
+	now, err := identifyPath(b.Path)
+	if err != nil {
 		return true
 	}
-	now := identify(&stat)
 	now.changed = b.id.changed // hard links and permissions change it too
 	return now != b.id
 }
@@ -195,22 +180,4 @@ func hash(r io.Reader) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// privateCopy copies the open file into dir, which only the user can enter, and checks the copy's hash. Systems that
-// cannot execute an open file use it.
-func (b *Binary) privateCopy(dir string) (path string, inherit []*os.File, done func(), err error) {
-	path = filepath.Join(dir, filepath.Base(b.Path))
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o700)
-	if err != nil {
-		return "", nil, nil, err
-	}
-	sum, err := hash(io.TeeReader(io.NewSectionReader(b.file, 0, b.id.size), f))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return "", nil, nil, err
-	}
-	if sum != b.Sum {
-		return "", nil, nil, errWritten
-	}
-	return path, nil, func() {}, nil
 }

@@ -13,12 +13,13 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/hashicorp/go-hclog"
-	"golang.org/x/sys/unix"
 )
 
 // identityTime is how often to check that the plugin directories are still the same. No event reports that a directory
 // further up a path was replaced, as a deployment may do.
 const identityTime = 30 * time.Second
+
+const separator = string(filepath.Separator)
 
 // dirWatch watches directories; for one that does not exist yet, the nearest existing parent. It is for one goroutine.
 type dirWatch struct {
@@ -55,7 +56,7 @@ func (w *dirWatch) close() { _ = w.Close() }
 func (w *dirWatch) follow(e fsnotify.Event) bool {
 	const comesOrGoes = fsnotify.Create | fsnotify.Remove | fsnotify.Rename
 	moved := e.Op.Has(comesOrGoes) && slices.ContainsFunc(w.wanted, func(dir string) bool {
-		return dir == e.Name || strings.HasPrefix(dir, strings.TrimSuffix(e.Name, "/")+"/")
+		return dir == e.Name || strings.HasPrefix(dir, strings.TrimSuffix(e.Name, separator)+separator)
 	})
 	if moved {
 		w.rearm()
@@ -124,11 +125,11 @@ func (w *dirWatch) survey() map[string]sighting {
 
 // see returns a zero identity if there is no directory at path.
 func see(path string, aside bool) sighting {
-	var stat unix.Stat_t
-	if unix.Stat(path, &stat) != nil {
+	id, err := identifyPath(path)
+	if err != nil {
 		return sighting{aside: aside}
 	}
-	return sighting{device: uint64(stat.Dev), inode: stat.Ino, aside: aside}
+	return sighting{device: id.device, inode: id.inode, aside: aside}
 }
 
 // watchPoints returns the directories in which dir could be replaced: those with a symbolic link on its path and, if

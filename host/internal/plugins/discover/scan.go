@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/internal/nearest"
 	"github.com/thresh-dev/thresh/internal/text"
@@ -285,7 +283,7 @@ func inspect(name, path string) (problem string, lack error) {
 		return "is empty", nil
 	case info.Size() > maxFile:
 		return tooLarge(info.Size()), nil
-	case info.Mode().Perm()&0o111 == 0:
+	case !executable(info):
 		return "is not executable (chmod +x)", nil
 	}
 	return inspectHead(path)
@@ -310,14 +308,8 @@ func lacking(err error) error {
 	return nil
 }
 
-// programHeads begin the files that the supported kernels execute: ELF, Mach-O (thin and universal), scripts.
-var programHeads = [][]byte{
-	[]byte("\x7fELF"), []byte("\xcf\xfa\xed\xfe"), []byte("\xca\xfe\xba\xbe"), []byte("#!"),
-}
-
 func inspectHead(path string) (problem string, lack error) {
-	// The path may lead elsewhere by now: a named pipe must not block.
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	f, err := openToRun(path) // the path may lead elsewhere by now
 	if err != nil {
 		return unreadable(err)
 	}
@@ -332,5 +324,5 @@ func inspectHead(path string) (problem string, lack error) {
 			return "", nil
 		}
 	}
-	return "is neither a program nor a script that begins with #!", nil
+	return notProgram, nil
 }

@@ -1,5 +1,5 @@
-// Package plugintest holds what the tests below host/internal/plugins share: files and processes of plugins, and ways
-// to wait for them.
+//go:build unix
+
 package plugintest
 
 import (

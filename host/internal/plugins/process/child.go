@@ -105,7 +105,10 @@ var passedOn = []string{"LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"}
 // childEnv leaves out PATH and HOME.
 func childEnv(goPlugin []string, dir string) []string {
 	env := append([]string{}, goPlugin...)
-	env = append(env, wire.EnvLifeline+"="+strconv.Itoa(isolate.LifelineFD), "TMPDIR="+dir)
+	env = append(env, wire.EnvLifeline+"="+strconv.Itoa(isolate.LifelineFD))
+	for _, key := range temporary {
+		env = append(env, key+"="+dir)
+	}
 	for _, key := range passedOn {
 		if value, ok := os.LookupEnv(key); ok {
 			env = append(env, key+"="+value)
@@ -171,11 +174,7 @@ func (c *child) start() (err error) {
 
 // execute starts the file that was opened and hashed, even if its path leads elsewhere by now.
 func (c *child) execute(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
-	begin := c.begin
-	if len(c.sandbox.Apply) > 0 {
-		begin = c.launch
-	}
-	cmd, err := begin(stdout, stderr, lifeline)
+	cmd, err := c.begin(stdout, stderr, lifeline)
 	if err != nil {
 		return nil, err
 	}
@@ -187,19 +186,6 @@ func (c *child) execute(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 		return nil, err
 	}
 	return cmd, nil
-}
-
-func (c *child) begin(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
-	path, inherit, done, err := c.binary.Executable(c.dir, isolate.LifelineFD+1)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	// No Stdin makes it /dev/null.
-	cmd := &exec.Cmd{Path: path, Args: []string{c.binary.Arg0()}, Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr}
-	cmd.ExtraFiles = append([]*os.File{lifeline}, inherit...)
-	cmd.SysProcAttr = processAttributes(nil)
-	return cmd, c.spawner.starter.start(cmd, nil)
 }
 
 // run drains both outputs until the process has ended, reaps it, and closes exit.done. No other goroutine calls Wait.
@@ -267,7 +253,7 @@ func (c *child) terminate(grace time.Duration) error {
 		return nil
 	}
 	if grace > 0 && !c.gone(0) {
-		_ = signalGroup(c.cmd.Process, syscall.SIGTERM) // an error means that it is gone
+		_ = c.signal(syscall.SIGTERM) // an error means that it is gone
 		if c.gone(grace) {
 			return nil
 		}
@@ -308,11 +294,6 @@ func (c *child) killedByOthers() bool {
 		return false
 	}
 	return killedBySIGKILL(c.cmd.ProcessState)
-}
-
-func killedBySIGKILL(s *os.ProcessState) bool {
-	status, ok := s.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
 // gone waits up to d for the process to have ended; 0 does not wait. A process that the kernel is removing by then gets

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 
 	"github.com/thresh-dev/thresh/internal/wire"
 )
@@ -64,6 +65,7 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 		Plugins:          plugin.PluginSet{wire.PluginName: &connection{}},
 		SkipHostEnv:      true,
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
+		AutoMTLS:         loopback && !p.spec.Binary.Attached,
 		// go-plugin's own timeout would kill the process and lose the reason.
 		StartTimeout:     2 * p.spec.StartTimeout, // ctx ends first
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: runDir},
@@ -110,11 +112,20 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 		if r.err != nil {
 			return p.startFailed(ctx, r.err)
 		}
-		p.conn = r.conn
+		p.conn, p.tls = r.conn, settings.TLSConfig
 		return nil
 	case <-ctx.Done():
 		return p.startFailed(ctx, nil)
 	}
+}
+
+// Credentials are how the host proves itself to the plugin where that connects to it, and the plugin to the host; nil on
+// systems where no other user can connect.
+func (p *Process) Credentials() credentials.TransportCredentials {
+	if p.tls == nil {
+		return nil
+	}
+	return credentials.NewTLS(p.tls)
 }
 
 // Accept listens for connections of the plugin on go-plugin's broker, under the returned id. ctx bounds the wait for

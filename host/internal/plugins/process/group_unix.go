@@ -24,6 +24,14 @@ func signalGroup(p *os.Process, s syscall.Signal) error {
 	return p.Signal(s)
 }
 
+// signal sends s to the process group.
+func (c *child) signal(s syscall.Signal) error { return signalGroup(c.cmd.Process, s) }
+
+func killedBySIGKILL(s *os.ProcessState) bool {
+	status, ok := s.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
 // killGroup sends SIGKILL to the group, and to the process itself wherever it is. Errors mean that there is nothing
 // left to kill.
 func killGroup(p *os.Process) {

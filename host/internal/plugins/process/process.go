@@ -1,6 +1,7 @@
 package process
 
 import (
+	"crypto/tls"
 	"errors"
 	"slices"
 	"syscall"
@@ -26,6 +27,7 @@ type Process struct {
 	child  *child
 	client *plugin.Client
 	conn   *connection
+	tls    *tls.Config // nil: the connection is in a private directory
 	// printed is what came to standard output in go-plugin's stream.
 	printed stdioLogger
 	// watched is set if a broken connection shows the end of an attached process; see ConnectionIsUp.
@@ -90,7 +92,7 @@ func (p *Process) KilledByOthers() bool { return p.child.killedByOthers() }
 // Stderr returns the end of the process's standard error, at most 8 KiB, safe to print.
 func (p *Process) Stderr() string { return text.Lines(p.child.stderr.String(), maxLogLine) }
 
-func (p *Process) Signal(s syscall.Signal) error { return signalGroup(p.child.cmd.Process, s) }
+func (p *Process) Signal(s syscall.Signal) error { return p.child.signal(s) }
 
 // Kill sends SIGKILL to the whole process group and waits for the process to be gone.
 func (p *Process) Kill() error { return p.child.kill() }

@@ -2,8 +2,6 @@ package process
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,23 +74,4 @@ func (s Sandbox) env() []string {
 		return nil
 	}
 	return []string{"GOMEMLIMIT=" + strconv.Itoa(s.MaxMemory/10*9)}
-}
-
-// launch turns a launcher into the opened binary, and waits for that: a failure to isolate is an error of Start, and
-// the plugin's code never runs without the isolation.
-func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
-	grant := c.sandbox.Grant
-	l, guard, err := c.spawner.launchers.become(isolate.Spec{
-		Args: []string{c.binary.Arg0()}, Env: c.env, KeepBinary: c.binary.Script, RunDir: c.dir,
-		Network: grant.Network, Processes: grant.Processes, Read: grant.Read,
-		MaxMemory: uint64(c.sandbox.MaxMemory), Apply: c.sandbox.Apply,
-	}, isolate.Handles{Stdout: stdout, Stderr: stderr, Lifeline: lifeline, Binary: c.binary.File()})
-	if err != nil {
-		return nil, err
-	}
-	c.group = l.group
-	if guard != nil {
-		c.guard = isolate.NewGuard(guard, c.dir, c.condemn)
-	}
-	return l.cmd, nil
 }

@@ -16,13 +16,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/rundir"
 )
 
-const (
-	// maxSocketPath is what sun_path holds on the strictest system (macOS), without the closing NUL.
-	maxSocketPath = 103
-	// socketSuffix is the longest path below a run directory: go-plugin's directory, where isolated plugins find the
-	// host's files, and a socket.
-	socketSuffix = "/plugin-dir4294967295/" + isolate.HostDir + "/plugin4294967295"
-)
+// socketSuffix is the longest path below a run directory: go-plugin's directory, where isolated plugins find the host's
+// files, and a socket.
+const socketSuffix = "/plugin-dir4294967295/" + isolate.HostDir + "/plugin4294967295"
 
 // Spawner starts processes. It owns what they share: a run directory, and the watcher. It is safe for concurrent
 // use. Close it when every process has ended.

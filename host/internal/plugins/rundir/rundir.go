@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/internal/filelock"
 )
 
 const (
@@ -42,7 +43,7 @@ func New(base string) (*Dir, error) {
 	}
 	// The lock file gets its name only once it is locked: otherwise another host could take the directory for an
 	// abandoned one.
-	lock, err := lockFile(filepath.Join(path, inUse+".new"), os.O_CREATE|os.O_EXCL)
+	lock, err := filelock.File(filepath.Join(path, inUse+".new"), os.O_CREATE|os.O_EXCL)
 	if err == nil {
 		err = os.Rename(lock.Name(), filepath.Join(path, inUse))
 	}
@@ -77,7 +78,7 @@ func (d *Dir) Gone() bool {
 }
 
 func (d *Dir) Remove() error {
-	return errors.Join(RemoveAll(d.Path), d.lock.Close())
+	return removeLocked(d.Path, d.lock)
 }
 
 // unfinished reports whether a directory without a lock was left by a host that was killed before it had made one, or
@@ -99,7 +100,7 @@ func sweep(base string) {
 			continue
 		}
 		path := filepath.Join(base, e.Name())
-		lock, err := lockFile(filepath.Join(path, inUse), 0)
+		lock, err := filelock.File(filepath.Join(path, inUse), 0)
 		if errors.Is(err, fs.ErrNotExist) && unfinished(e) {
 			_ = os.Remove(filepath.Join(path, inUse+".new"))
 			_ = os.Remove(path) // only if there is nothing else in it
@@ -107,7 +108,6 @@ func sweep(base string) {
 		if err != nil {
 			continue
 		}
-		_ = RemoveAll(path)
-		_ = lock.Close()
+		_ = removeLocked(path, lock)
 	}
 }

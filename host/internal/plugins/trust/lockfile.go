@@ -11,9 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/thresh-dev/thresh/internal/atomicfile"
+	"github.com/thresh-dev/thresh/internal/filelock"
 )
 
 // lockFile records what each plugin was when it was first seen, or when a person last locked it. All hosts of a user
@@ -85,8 +84,10 @@ func (l lockFile) read() (map[string]Entry, error) {
 	if l.path == "" {
 		return nil, nil
 	}
-	if err := l.unsafe(); err != nil {
-		return nil, err
+	if l.guard != nil {
+		if err := l.guard.lockFile(l.path); err != nil {
+			return nil, err
+		}
 	}
 	raw, err := atomicfile.Read(l.path, maxLockFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,27 +114,6 @@ func (l lockFile) read() (map[string]Entry, error) {
 		content.Plugins[key] = e
 	}
 	return content.Plugins, nil
-}
-
-// unsafe returns an error if the lock file belongs to somebody else, or others can write to it or to its directory. In
-// a sticky directory they can put their own file there, but not replace one.
-func (l lockFile) unsafe() error {
-	var stat unix.Stat_t
-	if l.guard == nil {
-		return nil
-	}
-	const hint = "; others could lock plugins of their own in it"
-	if dir := filepath.Dir(l.path); unix.Stat(dir, &stat) == nil && stat.Mode&unix.S_ISVTX == 0 {
-		if problem := l.guard.writable(&stat); problem != "" {
-			return fmt.Errorf("the directory of the lock file, %s, %s%s", dir, problem, hint)
-		}
-	}
-	if unix.Stat(l.path, &stat) == nil {
-		if problem := l.guard.status(&stat); problem != "" {
-			return fmt.Errorf("the lock file %s %s%s", l.path, problem, hint)
-		}
-	}
-	return nil
 }
 
 // find returns the entry for a plugin's file: the one with its key, else one with the same file name and hash, because
@@ -198,18 +178,14 @@ func (l lockFile) change(f func(map[string]Entry)) error {
 // lockDirectory waits up to lockTimeout for an exclusive lock on the directory. The file itself cannot carry the lock,
 // because it is replaced. The kernel releases the lock if the host dies.
 func lockDirectory(dir string) (unlock func(), err error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
 	deadline := time.Now().Add(lockTimeout)
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		f, err := filelock.Directory(dir)
 		if err == nil {
 			return func() { _ = f.Close() }, nil
 		}
-		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(deadline) {
-			return nil, errors.Join(err, f.Close())
+		if !errors.Is(err, filelock.ErrHeld) || time.Now().After(deadline) {
+			return nil, err
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

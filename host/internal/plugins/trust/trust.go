@@ -72,11 +72,7 @@ func (p *Policy) Judge(b *discover.Binary) (Verdict, error) {
 		)
 		return Verdict{}, nil
 	}
-	stat, err := b.Stat()
-	if err != nil {
-		return Verdict{}, err
-	}
-	if problem := p.guard.status(stat); problem != "" { // the file may have been replaced since the scan
+	if problem := p.guard.opened(b.File()); problem != "" { // the file may have been replaced since the scan
 		return Verdict{}, fmt.Errorf("%w: it %s", fault.ErrUntrusted, problem)
 	}
 	key := lockKey(b.Path)

@@ -80,13 +80,13 @@ func (s *Store) causeOf(code int) store.Cause {
 // atLimit says whether the file or its log has reached the process's file size limit (ulimit -f), which SQLite reports
 // like any other failed write.
 func (s *Store) atLimit() bool {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+	limit, ok := fileSizeLimit()
+	if !ok {
 		return false
 	}
 	const step = 1 << 16 // a write that failed is not larger than a page and its header; pages are at most this
 	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if info, err := os.Stat(s.path + suffix); err == nil && uint64(info.Size())+step > uint64(limit.Cur) {
+		if info, err := os.Stat(s.path + suffix); err == nil && uint64(info.Size())+step > limit {
 			return true
 		}
 	}

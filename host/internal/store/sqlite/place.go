@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
@@ -145,11 +144,7 @@ func (s *Store) space() error {
 	if s.atLimit() {
 		return &store.Fault{Cause: store.Full, Store: s.path, Err: errors.New("the limit on the size of files is reached")}
 	}
-	var at syscall.Statfs_t
-	if err := syscall.Statfs(s.path, &at); err != nil || at.Blocks == 0 { // of a file system that does not say
-		return nil
-	}
-	if left := uint64(at.Bavail) * uint64(at.Bsize); left < minSpace {
+	if left, ok := spaceLeft(s.path); ok && left < minSpace {
 		return &store.Fault{Cause: store.Full, Store: s.path, Err: fmt.Errorf("%d bytes are left", left)}
 	}
 	return nil

@@ -1,3 +1,5 @@
+//go:build unix
+
 package trust
 
 import (
@@ -55,16 +57,9 @@ func (g *guard) Directory(dir string) string {
 // File returns why a plugin's file cannot be trusted; "" if it can. Its directory dir has passed Directory. Symbolic
 // links are followed within the directory only: elsewhere nothing was checked.
 func (g *guard) File(dir, path string) string {
-	realDir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return fault.System(err).Error()
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return fault.System(err).Error()
-	}
-	if inside, err := filepath.Rel(realDir, real); err != nil || !filepath.IsLocal(inside) {
-		return "is a symbolic link that leaves the directory, to " + real
+	realDir, real, problem := within(dir, path)
+	if problem != "" {
+		return problem
 	}
 	if sub := filepath.Dir(real); sub != realDir {
 		if problem := g.Directory(sub); problem != "" {
@@ -117,4 +112,31 @@ func (g *guard) private(uid, gid uint32) bool {
 		}
 	}
 	return true
+}
+
+// opened is File for the open file itself.
+func (g *guard) opened(f *os.File) string {
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
+		return "cannot be looked at: " + err.Error()
+	}
+	return g.status(&stat)
+}
+
+// lockFile returns an error if the lock file belongs to somebody else, or others can write to it or to its directory. In
+// a sticky directory they can put their own file there, but not replace one.
+func (g *guard) lockFile(path string) error {
+	var stat unix.Stat_t
+	const hint = "; others could lock plugins of their own in it"
+	if dir := filepath.Dir(path); unix.Stat(dir, &stat) == nil && stat.Mode&unix.S_ISVTX == 0 {
+		if problem := g.writable(&stat); problem != "" {
+			return fmt.Errorf("the directory of the lock file, %s, %s%s", dir, problem, hint)
+		}
+	}
+	if unix.Stat(path, &stat) == nil {
+		if problem := g.status(&stat); problem != "" {
+			return fmt.Errorf("the lock file %s %s%s", path, problem, hint)
+		}
+	}
+	return nil
 }
