@@ -150,7 +150,7 @@ func (r *reader) take(at int, fresh bool, exchange *marks.Exchange) {
 		use := r.in.Tools.UseCall(call)
 		from := origin{entry: int32(at), block: int32(block)}
 		if use.Class == tools.ClassRead && len(use.Reads) == 1 && !use.Glob {
-			from.file = r.lines.hash(tools.Resolve(r.in.WorkspaceRoot, use.Reads[0])) | 1
+			from.file = r.lines.hash(tools.Key(r.in.WorkspaceRoot, use.Reads[0])) | 1
 		}
 		texts := content.Literals(response.Result)
 		// What was asked for once more stays whole, and nothing is left out because it stands there.

@@ -220,7 +220,7 @@ func (p *plan) findCurrent() {
 				continue
 			}
 			for _, w := range p.in.Tools.UseCall(call).Writes {
-				path := tools.Resolve(p.in.WorkspaceRoot, w.Path)
+				path := tools.Key(p.in.WorkspaceRoot, w.Path)
 				p.current[at] = p.current[at] || !over[path]
 				over[path] = over[path] || w.Whole || w.Deletes
 			}

@@ -45,7 +45,7 @@ func (s *state) writes(c *toolCall) []int32 { return s.paths[c.paths+c.nReads:][
 // file returns the id of the file at a path. Paths are resolved to the one spelling that makes them comparable:
 // absolute and without "." and "..".
 func (s *state) file(path string) int32 {
-	path = tools.Resolve(s.set.root, path)
+	path = tools.Key(s.set.root, path)
 	id, ok := s.fileID[path]
 	if !ok {
 		id = s.files.add(file{})

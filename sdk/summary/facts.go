@@ -144,6 +144,9 @@ func (c *collector) carry(older facts) {
 // one file thus become one fact.
 func (c *collector) path(p string) string {
 	root := path.Clean(c.in.WorkspaceRoot)
+	if tools.IsAbs(root) {
+		root = tools.Resolve(root, ".")
+	}
 	p = tools.Resolve(root, p)
 	if inside, ok := strings.CutPrefix(p, strings.TrimSuffix(root, "/")+"/"); ok {
 		p = inside

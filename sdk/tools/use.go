@@ -210,19 +210,13 @@ func directory(ls []locator, p params) string {
 }
 
 func within(dir, p string) string {
-	if dir == "" || path.IsAbs(p) {
+	switch {
+	case dir == "" || IsAbs(p):
 		return p
+	case isWindows(dir):
+		return dir + "/" + p // [Resolve] cleans it
 	}
 	return path.Join(dir, p)
-}
-
-// Resolve returns the path by which a file is known: p, cleaned, if it is absolute, else p within root, which must be
-// absolute. It only looks at the letters: no symbolic links, no folding of case, no "~", "/" the only separator.
-func Resolve(root, p string) string {
-	if path.IsAbs(p) {
-		return path.Clean(p)
-	}
-	return path.Join(root, p)
 }
 
 // namesFiles reports whether calls that fit r should name the files that they read or write.

@@ -107,7 +107,7 @@ func (r *reader) cd(args []string, k known) {
 	switch {
 	case len(args) != 1 || strings.HasPrefix(args[0], "-") || strings.HasPrefix(args[0], "~"):
 		r.lost = true
-	case path.IsAbs(args[0]):
+	case tools.IsAbs(args[0]):
 		r.lost, r.astray = false, !certain
 		r.enter(args[0])
 	default:
@@ -119,6 +119,9 @@ func (r *reader) cd(args []string, k known) {
 // enter makes dir the directory, unless no system has one of that length.
 func (r *reader) enter(dir string) {
 	r.dir = dir
+	if !path.IsAbs(dir) && tools.IsAbs(dir) {
+		r.dir = strings.ReplaceAll(dir, `\`, "/") // so that other paths can be joined to it
+	}
 	if len(dir) > maxPath {
 		r.dir, r.lost = "", true
 	}
@@ -132,6 +135,8 @@ func (r *reader) path(name string) (string, bool) {
 		return "", false
 	case path.IsAbs(name):
 		return path.Clean(name), true
+	case tools.IsAbs(name):
+		return name, true
 	case r.lost:
 		return "", false
 	}

@@ -164,11 +164,11 @@ func (a *attribution) called(call content.ToolCall, size int) part {
 	use := shell.Use(call, a.taxonomy)
 	switch {
 	case len(use.Writes) > 0:
-		out.file = tools.Resolve(a.root, use.Writes[0].Path)
+		out.file = tools.Key(a.root, use.Writes[0].Path)
 	case len(use.MayWrite) > 0:
-		out.file = tools.Resolve(a.root, use.MayWrite[0])
+		out.file = tools.Key(a.root, use.MayWrite[0])
 	case len(use.Reads) > 0:
-		out.file = tools.Resolve(a.root, use.Reads[0])
+		out.file = tools.Key(a.root, use.Reads[0])
 	}
 	return out
 }

@@ -91,7 +91,7 @@ func (f *ownFinder) call(call content.ToolCall, at turns.At) {
 		}
 	})
 	for _, w := range writes {
-		path := tools.Resolve("/", w.Path)
+		path := tools.Key("/", w.Path)
 		if w.Whole || w.Deletes {
 			f.supersede(path)
 		}
@@ -103,7 +103,7 @@ func (f *ownFinder) call(call content.ToolCall, at turns.At) {
 		}
 	}
 	// A patch of several files is taken as one of the first: which line went where makes no difference to the sum.
-	path := tools.Resolve("/", writes[0].Path)
+	path := tools.Key("/", writes[0].Path)
 	if f.files[path] == nil {
 		f.files[path] = map[int32]bool{}
 	}
