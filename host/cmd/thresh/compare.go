@@ -81,8 +81,8 @@ the choice that the others make keeps that; where none does, what comes closest,
 loses. A session that no strategy fits is named, and decides nothing. A month is thirty days at the
 rate of the sessions in the thirty days up to the newest, all agents together.
 
-They also say what has to be set, if anything. --write adds it to the user's file, which is in force
-everywhere, with --project to DIR/thresh.yaml, and to the file of --config if there is one; it says
+They also say what has to be set, if anything. --write sets it in the user's file, which is in force
+everywhere, with --project in DIR/thresh.yaml, and in the file of --config if there is one; it says
 if something stronger overrules it here.
 
 A file that cannot be read is reported, and the others are still compared. --report writes a
@@ -117,7 +117,7 @@ func compareCommand(a *app) *cobra.Command {
 	f.StringVar(&c.report, "report", "", "write an HTML page to `FILE`, too")
 	f.IntVar(&c.parallel, "parallel", 0, "replay `N` sessions at a time; 0 means one per processor")
 	f.Float64Var(&c.minRecall, "min-recall", 60, "recommend only what keeps `PERCENT`: the lower of lines and own")
-	f.BoolVar(&c.write, "write", false, "add the advised settings to the file that the advice names")
+	f.BoolVar(&c.write, "write", false, "set what is advised in the file that the advice names")
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
 	f.BoolVar(&c.turns, "turns", false, "show what each turn of each session did, too; -o json has it as steps")
 	a.addOutput(cmd)

@@ -116,7 +116,7 @@ func (a *app) toSet(c *config.Config, source *sources, r *compare.Report) (*toSe
 	}
 	switch {
 	case len(s.lines) > 0:
-		how := " (--write adds it)"
+		how := " (--write sets it)"
 		if x.Closest != nil {
 			how = "" // it is no advice
 		}
@@ -148,8 +148,8 @@ func (a *app) short(path string) string {
 	return path
 }
 
-// writeAdvice adds the settings at the end of the file. It appends the text, which preserves comments, order and
-// indentation of a person's file. A key that the file sets to another value is an error, which names the value to set.
+// writeAdvice puts the settings into the file: in the place of another value that it has for a key, else at its end. It
+// changes the text, which preserves comments, order and indentation of a person's file.
 func (a *app) writeAdvice(cmd *cobra.Command, x *compare.Recommendation, set *toSet) error {
 	switch {
 	case x == nil || x.Variant == "":
@@ -160,17 +160,16 @@ func (a *app) writeAdvice(cmd *cobra.Command, x *compare.Recommendation, set *to
 		return nil
 	}
 	before, err := os.ReadFile(set.file)
-	lines := set.lines
+	lines, text, changed := set.lines, string(before), []string(nil)
 	if err == nil {
-		lines, err = a.missing(set)
+		lines, text, changed, err = a.merged(set, text)
 	} else if errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(filepath.Dir(set.file), 0o700)
 	}
 	if err != nil {
 		return fmt.Errorf("--write: %w", err)
 	}
-	text := string(before)
-	if text != "" && !strings.HasSuffix(text, "\n") {
+	if text != "" && len(lines) > 0 && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
 	for _, line := range lines {
@@ -191,31 +190,61 @@ func (a *app) writeAdvice(cmd *cobra.Command, x *compare.Recommendation, set *to
 	if err != nil {
 		return fmt.Errorf("--write: %w", err)
 	}
-	fmt.Fprintf(a.err, "thresh: wrote %s to %s\n", plural(len(lines), "setting"), displayPath(a.short(set.file)))
+	for _, what := range changed {
+		fmt.Fprintln(a.err, "thresh: "+what)
+	}
+	if len(lines) > 0 {
+		fmt.Fprintf(a.err, "thresh: wrote %s to %s\n", plural(len(lines), "setting"), displayPath(a.short(set.file)))
+	}
 	return a.inForce(cmd, set)
 }
 
-// missing returns the lines that the file itself lacks. It fails if the file sets one of the keys to something else:
-// with the line it would hold the key twice.
-func (a *app) missing(set *toSet) (lines []string, err error) {
+// merged returns the file's text with the settings in the places of other values that it has for them, what was changed
+// there, and the lines that it lacks. It fails if a value cannot be changed where it stands.
+func (a *app) merged(set *toSet, text string) (lines []string, out string, changed []string, err error) {
 	c, err := config.Load(config.Options{ConfigFile: set.file, WorkDir: a.dir, Env: []string{"HOME=" + a.home()}})
 	if err != nil {
-		return nil, err
+		return nil, "", nil, err
 	}
 	for i, key := range slices.Sorted(maps.Keys(set.keys)) {
 		e, err := c.Explain(key)
 		if err != nil {
-			return nil, err
+			return nil, "", nil, err
 		}
-		switch at := e[0].Origin; {
+		at, was, value := e[0].Origin, fmt.Sprint(e[0].Value), set.keys[key]
+		switch {
 		case at.Layer != config.LayerConfigFile:
 			lines = append(lines, set.lines[i])
-		case fmt.Sprint(e[0].Value) != set.keys[key]:
-			return nil, fmt.Errorf("%s is set in %s:%d; change it there to %q", key, displayPath(a.short(at.File)),
-				at.Line, set.keys[key])
+		case was != value:
+			place := fmt.Sprintf("%s:%d", displayPath(a.short(at.File)), at.Line)
+			ok := false
+			if text, ok = withValue(text, at.Line, was, value); !ok {
+				return nil, "", nil, fmt.Errorf("%s is set in %s; change it there to %q", key, place, value)
+			}
+			changed = append(changed, fmt.Sprintf("changed %s from %s to %s in %s", key, was, value, place))
 		}
 	}
-	return lines, nil
+	return lines, text, changed, nil
+}
+
+// withValue replaces the value of a key in a line, which counts from 1. ok is false if the line is not that of one key
+// with this value: it may be in braces, or written in another way.
+func withValue(text string, line int, was, value string) (out string, ok bool) {
+	lines := strings.SplitAfter(text, "\n")
+	if line < 1 || line > len(lines) {
+		return text, false
+	}
+	key, rest, _ := strings.Cut(lines[line-1], ":")
+	before := rest[:len(rest)-len(strings.TrimLeft(rest, " \t"))]
+	for _, form := range []string{was, `"` + was + `"`, "'" + was + "'"} {
+		behind, found := strings.CutPrefix(rest[len(before):], form)
+		if comment := strings.TrimLeft(behind, " \t"); found && before != "" &&
+			(strings.TrimSpace(comment) == "" || comment[0] == '#' && comment != behind) {
+			lines[line-1] = key + ":" + before + value + behind
+			return strings.Join(lines, ""), true
+		}
+	}
+	return text, false
 }
 
 // inForce says what of it something stronger than the file overrules here. The error is about settings that cannot be
