@@ -171,7 +171,7 @@ func TestACancelledCallChangesNoAnswer(t *testing.T) {
 	read, write := exchange("r", "read_file", "a.go"), exchange("w", "write_file", "a.go")
 	for name, next := range map[string][]sdk.Content{
 		"otherwise": join(read, write, exchange("n", "read_file", "c.go")),
-		"applied":   join(exchange("n", "read_file", "b.go"), exchange("m", "write_file", "b.go")),
+		"applied":   join(exchange("n", "read_file", "c.go"), exchange("m", "write_file", "c.go")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSession(sdk.DensityConfig{ReadWritePruning: true}, "/w", vectors.Tools(t))
