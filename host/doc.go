@@ -42,4 +42,12 @@
 //
 // A program that embeds the host calls [ReexecMain] first in main. Without it, the program has no strategies but those
 // in files, and they run without isolation.
+//
+// # Size
+//
+// Package host links what every setting may ask for. Build a program with the tags thresh_no_sqlite and
+// thresh_no_postgres if it keeps sessions in memory, the default of sessions.store: another value is then an error that
+// names the tag. The tag thresh_o200k leaves out the vocabularies of OpenAI's models before GPT-4o, which are then
+// counted approximately. docs/performance.md has the figures. What remains is mostly Go's own: TLS, gRPC and go-plugin,
+// which speak with strategies, and one vocabulary of 4 MB.
 package host

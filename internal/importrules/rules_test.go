@@ -229,6 +229,29 @@ func TestPublicPackages(t *testing.T) {
 	}
 }
 
+// A program that embeds the host links what it leaves out by tags no more, and says so where that is asked for.
+func TestTagsLeaveOut(t *testing.T) {
+	const tags = "thresh_no_sqlite,thresh_no_postgres,thresh_o200k"
+	for _, args := range [][]string{
+		{"list", "-tags", tags, "-deps", "./host"},
+		{"test", "-tags", tags, "-vet=off", "-ldflags=-s -w", "-v", "-run", "^TestWithout",
+			"./host/internal/store/backends", "./host/internal/tokens"},
+	} {
+		cmd := exec.Command("go", args...)
+		cmd.Dir = repo.Path(t)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("go %q: %v\n%s", args, err, out)
+		}
+		if args[0] == "list" && (strings.Contains(string(out), "modernc.org") || strings.Contains(string(out), "/pgx/")) {
+			t.Error("the host links a database")
+		}
+		if n := strings.Count(string(out), "--- PASS: TestWithout"); args[0] == "test" && n != 2 {
+			t.Errorf("%d tests of what is left out ran, want 2:\n%s", n, out)
+		}
+	}
+}
+
 type listed struct {
 	ImportPath, Name string
 	GoFiles          []string

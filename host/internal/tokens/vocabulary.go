@@ -12,16 +12,8 @@ import (
 // Written by the program in compile, as published.go is, from what tiktoken-go publishes.
 //
 //go:generate go run ./compile
-var (
-	//go:embed vocabulary/o200k_base.bpe
-	o200kData string
-	//go:embed vocabulary/cl100k_base.bpe
-	cl100kData string
-	//go:embed vocabulary/p50k_base.bpe
-	p50kData string
-	//go:embed vocabulary/r50k_base.bpe
-	r50kData string
-)
+//go:embed vocabulary/o200k_base.bpe
+var o200kData string
 
 type vocabulary struct {
 	encoding string
@@ -47,18 +39,11 @@ func newVocabulary(encoding string) *vocabulary {
 }
 
 func load(encoding string) (*loaded, error) {
-	data, split := "", splitter(nil)
-	switch encoding {
-	case o200k:
-		data, split = o200kData, splitO200k
-	case cl100k:
-		data, split = cl100kData, splitCL100k
-	case p50k:
-		data, split = p50kData, splitR50k
-	case r50k:
-		data, split = r50kData, splitR50k
-	default:
-		return nil, errors.New("there is none of this name")
+	data, split := o200kData, splitter(splitO200k)
+	if encoding != o200k {
+		if data, split = older(encoding); split == nil {
+			return nil, errors.New("there is none of this name")
+		}
 	}
 	table, err := bpe.Load(data)
 	if err != nil {

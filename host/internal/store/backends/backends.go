@@ -1,6 +1,7 @@
 // Package backends opens the store that the setting sessions.store names, for package window and the commands that
 // manage stored sessions.
-// It is apart from package store so that code that needs only the interface links no databases.
+// It is apart from package store so that code that needs only the interface links no databases. A program that is built
+// with the tags thresh_no_sqlite and thresh_no_postgres links none either.
 package backends
 
 import (
@@ -9,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/internal/store/postgres"
-	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
 )
 
 // ErrNoPlace means that there is no home directory for the file of "sqlite".
@@ -26,15 +25,8 @@ func Open(ctx context.Context, setting string) (store.Store, error) {
 	case setting == "sqlite":
 		return nil, ErrNoPlace
 	case kind == "sqlite":
-		s, err := sqlite.Open(ctx, rest)
-		if err != nil { // not s, which would be a store that is no nil
-			return nil, err
-		}
-		return s, nil
+		return openSQLite(ctx, rest)
+	default:
+		return openPostgres(ctx, setting)
 	}
-	s, err := postgres.Open(ctx, setting)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
