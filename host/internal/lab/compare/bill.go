@@ -29,6 +29,11 @@ type bill struct {
 	costs     []Cost // the sums, parallel to lists
 	unpruned  int    // the host's count of the last request that was priced if nothing had been done
 	untouched bool   // it is doing nothing that is priced
+	// searched is what searches found since the last rewrite, which requests carry; by and sent are the price lists
+	// and the tokens of the last request.
+	searched int
+	by       []*pricing.List
+	sent     int
 }
 
 // newBill returns a bill that adds to costs, which has an element for each list.
@@ -36,7 +41,7 @@ func newBill(rec *recording, lists []*pricing.List, costs []Cost) *bill {
 	b := &bill{rec: rec, costs: costs}
 	for _, column := range lists {
 		l, own := rec.list(column)
-		b.lists, b.own = append(b.lists, l), append(b.own, own)
+		b.lists, b.own, b.by = append(b.lists, l), append(b.own, own), append(b.by, l)
 		modelled := replay.AsCached(rec.Transcript, l)
 		b.meters = append(b.meters, pricing.NewMeter(modelled))
 		b.nothingMeters = append(b.nothingMeters, pricing.NewMeter(modelled))
@@ -55,6 +60,9 @@ type billed struct {
 // sent, whole that it begins with all of the last one.
 func (b *bill) request(t replay.Turn, sent, whole bool, more extra) (out billed) {
 	stable := t.Stable.Tokens
+	if !whole {
+		b.searched = 0
+	}
 	if t.Boundary {
 		// the recorder replaced the context: nothing of it is in the provider's cache
 		b.unpruned = min(b.unpruned, b.rec.System)
@@ -96,6 +104,7 @@ func (b *bill) request(t replay.Turn, sent, whole bool, more extra) (out billed)
 
 func (b *bill) charge(c replay.Charge, is, was pricing.Request, whole bool, more extra) {
 	var paid, spared pricing.Prompt
+	paidFor := is.Tokens
 	if b.rec.cached {
 		paid, spared = b.cache.request(c.Usage, is, whole), recordedPrompt(c.Usage)
 		b.cache = recordedCache{sent: is.Tokens, nothing: was.Tokens}
@@ -107,6 +116,8 @@ func (b *bill) charge(c replay.Charge, is, was pricing.Request, whole bool, more
 			l = b.rec.listOf(l, c.Usage)
 			is, was = l.Cost(b.rec.written(paid, l)), l.Cost(b.rec.written(spared, l))
 		}
+		b.by[i], b.sent = l, paidFor
+		cost.search(b.searched, 0, 0, l)
 		cost.USD += is.USD
 		cost.RecallTool += more.cost(l, is)
 		cost.Nothing += was.USD
@@ -120,6 +131,26 @@ func (b *bill) charge(c replay.Charge, is, was pricing.Request, whole bool, more
 			cost.Nothing += answer
 		}
 	}
+}
+
+// searches adds that the model searched for each of n things before it could answer the last request, and what it found,
+// in tokens: each takes one more request, of all that the last one had.
+func (b *bill) searches(n, found int) {
+	for i, l := range b.by {
+		b.costs[i].search(n*(b.sent+b.searched), n*searchTokens+found, n*searchTokens, l)
+	}
+	b.searched += n*searchTokens + found
+}
+
+// searchTokens is what the call of a search counts. What it finds is counted at bytesPerToken, which is fewer bytes than
+// there are in most tokens.
+const searchTokens, bytesPerToken = 100, 3
+
+// search adds tokens that are read from the cache for searches, written to it, and answered.
+func (c *Cost) search(read, write, output int, l *pricing.List) {
+	usd := (float64(read)*l.Read() + float64(write)*l.Write() + float64(output)*l.Output) / 1e6
+	c.Searches += usd
+	c.USD += usd
 }
 
 // modelUSD returns the cost of a strategy's own model calls: what its profile computed, or the price by this list if

@@ -19,7 +19,8 @@ type wayBack struct {
 	from, until int // the entries in it
 }
 
-// search counts for how many of the calls that lack something in a turn a search finds some of that.
+// search pays for a search for each call that lacks something in a turn, if the model is given thresh_recall, and counts
+// for how many a search finds some of that.
 func (o *observer) search(ctx context.Context, t replay.Turn) error {
 	if len(o.lacking) == 0 {
 		return nil
@@ -36,15 +37,22 @@ func (o *observer) search(ctx context.Context, t replay.Turn) error {
 		return err
 	}
 	w.until = q.Entry
+	bytes := 0
 	for _, c := range o.lacking {
 		found, err := w.Search(ctx, t.Prepared.Contents(), search.Query{Words: callWords(c.parameters)})
 		if err != nil && !errors.Is(err, search.ErrQuery) { // a call without a word
 			return err
 		}
+		for _, p := range found {
+			bytes += len(p.Text)
+		}
 		missing := o.missing(c)
 		if slices.ContainsFunc(found, func(p search.Passage) bool { return o.hasSome(p.Text, missing) }) {
 			o.tally.needs.Found++
 		}
+	}
+	if o.rec.offer.prompt > 0 && t.Overflow == "" {
+		o.bill.searches(len(o.lacking), bytes/bytesPerToken)
 	}
 	return nil
 }

@@ -90,6 +90,9 @@ var Measures = []Measure{
 		Help: "share that thresh_recall adds to the cost: its description and the ids in the places of results, without " +
 			"what a model reads again with it",
 		Legend: "share that thresh_recall adds to the cost"},
+	{Name: "searches-usd", Head: "SEARCHES\nUSD", Kind: USD, Rank: 8, JSON: "costs[].searchesUsd",
+		Help: "the part of the cost for searching what was removed: a request more for each call that lacked something, " +
+			"unless proxy.recall is off"},
 	{Name: "tool-tokens", Head: "TOOL\nTOKENS", Kind: Tokens, Rank: 8, JSON: "recallToolTokens",
 		Help: "tokens for thresh_recall in all requests together, which SENT does not have"},
 	{Name: "usd", Kind: USD, Rank: 7, JSON: "costs[].usd", Help: "the cost in USD"},

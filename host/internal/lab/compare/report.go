@@ -174,6 +174,9 @@ type Cost struct {
 	USD     float64 `json:"usd"`
 	Model   float64 `json:"modelUsd"`
 	Answers float64 `json:"answersUsd"`
+	// Searches is the part of USD for searching what was removed, where the model is given thresh_recall: each call that
+	// lacked something takes one more request over all of the prompt, and carries what was found until the next rewrite.
+	Searches float64 `json:"searchesUsd"`
 	// Nothing is what the same requests would have cost if nothing had been done, in a window that has room for them.
 	// Requests over the limit ([Result.OverLimit]) cannot be sent: they cost nothing, here and in USD. In the result of
 	// doing nothing, these are the requests that no variant could send either.

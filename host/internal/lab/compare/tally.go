@@ -58,6 +58,7 @@ func (c *Cost) add(o Cost) {
 	c.CacheWrite += o.CacheWrite
 	c.Uncached += o.Uncached
 	c.RecallTool += o.RecallTool
+	c.Searches += o.Searches
 }
 
 // relative is what it cost against doing nothing; 0 if that cost nothing.
