@@ -71,7 +71,7 @@ func TestWhatIsLeftOutStandsInOneResult(t *testing.T) {
 			each(20, func(i int) string { return names(2 * i) }), ""},
 		"what a call was given": {ran("Write", `{"file_path":"/w/a.ts","content":"`+
 			strings.ReplaceAll(each(40, names), "\n", `\n`)+`"}`, "written"), "Bash", ls, each(40, names), ""},
-		"the same numbers in another file": {ran("Read", `{"file_path":"/w/b.go"}`, numbered(1, 30)),
+		"the same with other line numbers": {ran("Read", `{"file_path":"/w/a.go"}`, numbered(1, 30)),
 			"Read", `{"file_path":"/w/a.go"}`, numbered(5, 30), ""},
 
 		"the same again": {ran("Bash", ls, each(40, names)), "Bash", ls, each(40, names),
@@ -81,9 +81,6 @@ func TestWhatIsLeftOutStandsInOneResult(t *testing.T) {
 		"in the result before the last": {slices.Concat(ran("Bash", ls, each(40, names)), ran("Bash", ls, du(7))),
 			"Bash", ls, each(40, names),
 			"[… 40 lines omitted: lines 1-40 of the 2nd last result of Bash git ls-files above]\n"},
-		"a read with other line numbers": {ran("Read", `{"file_path":"/w/a.go"}`, numbered(1, 30)),
-			"Read", `{"file_path":"/w/a.go"}`, "     1→package a\n" + numbered(2, 30),
-			"     1→package a\n[… 30 lines omitted: lines 1-30 of the result of Read /w/a.go above, numbered from 2]\n"},
 		"a part without a line break at its end": {ran("Bash", ls, "first\n"+each(40, names)), "Bash", `{"command":"x"}`,
 			"new\n" + strings.TrimSuffix(each(30, names), "\n"),
 			"new\n[… 30 lines omitted: lines 2-31 of the result of Bash git ls-files above]"},

@@ -7,9 +7,10 @@ import "github.com/thresh-dev/thresh/sdk"
 const (
 	// full is the share of the free window at which a Compress is due.
 	full = 0.85
-	// targetShare of that trigger is what a compressed history should count, and retreatShare of it what it may count
-	// for the sake of entries that must stay, and of what the AI said and wrote.
-	targetShare, retreatShare = 0.3, 0.6
+	// targetShare of that trigger is what a compressed history should count. It may count more for the sake of what the
+	// AI said and wrote, which may fill ownShare of what entries that must stay leave of the room, which is the trigger or
+	// half of it, and minOwn of it however much that is: a large result that just came would otherwise cost all of it.
+	targetShare, ownShare, minOwn = 0.33, 0.4, 0.2
 	// largeWindow is from how many tokens on a context window has a soft window; softest is the smallest share that can
 	// be set for it.
 	largeWindow, softest = 150_000, 0.6
@@ -24,8 +25,8 @@ const (
 // notDue is the reason for a no-op before the trigger.
 const notDue sdk.NoOpReason = "not-due"
 
-// schedule is when a Compress is due and how far it goes, in tokens of the history.
-type schedule struct{ trigger, target, retreat float64 }
+// schedule is when a Compress is due and how far it goes, in tokens of the history. ownShare and minOwn are of the room.
+type schedule struct{ trigger, target, room float64 }
 
 // newSchedule works the schedule out for one call. A threshold that a user has set is the trigger itself. Where the host
 // says how deep to go it has chosen the moment too; what the AI said and wrote may count more than that.
@@ -38,9 +39,9 @@ func newSchedule(in sdk.CompressInput, softWindow float64) schedule {
 		}
 	}
 	trigger := share * max(0, window-float64(max(0, in.CompletionBudget))-float64(max(0, in.PendingTokens)))
-	s := schedule{trigger, targetShare * trigger, retreatShare * trigger}
+	s := schedule{trigger, targetShare * trigger, trigger}
 	if depth := float64(in.Depth); depth > 0 && depth < s.target {
-		s.target, s.retreat = depth, max(depth, retreatShare*s.target)
+		s.target, s.room = depth, trigger/2
 	}
 	return s
 }

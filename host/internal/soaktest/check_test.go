@@ -95,16 +95,17 @@ func rewritten(before, after history.Snapshot, late []content.Content, done outc
 	return nil
 }
 
-// linesForCalls checks that each entry that distill added is the line that names the calls of a run of entries that
-// went, and stands in their place. So there is at most one for each run, and the history never has more entries.
+// linesForCalls checks that each entry that distill added is the line that names calls that went, and that something
+// went there. So there is at most one for each run, and the history never has more entries.
 func linesForCalls(before history.Snapshot, after []*history.Entry) error {
 	was := make(map[string]int, len(before.Entries))
 	for i, e := range before.Entries {
 		was[e.ID] = i
 	}
 	last, line := -1, false // the last entry that stayed, and whether a line follows it
+	less := false           // that entry lost its calls
 	inPlace := func(next int) error {
-		if line && next-last < 2 {
+		if line && next-last < 2 && !less {
 			return fmt.Errorf("a line was added before entry %d though no entry went there", next)
 		}
 		last, line = next, false
@@ -115,6 +116,7 @@ func linesForCalls(before history.Snapshot, after []*history.Entry) error {
 			if err := inPlace(i); err != nil {
 				return err
 			}
+			less = len(e.Content.Blocks) < len(before.Entries[i].Content.Blocks)
 			continue
 		}
 		text := string(e.Content.AppendJSON(nil))

@@ -36,8 +36,6 @@ var speakers = []struct {
 	settings       map[string]any
 }{
 	{"distill", "distill", nil},
-	{"distill with its rules", "distill", map[string]any{"strategies.distill.staleReads": true,
-		"strategies.distill.inclusions": true, "strategies.distill.recency": 3}},
 	{"high-density", "high-density", nil},
 	{"high-density with recency", "high-density", map[string]any{"compression.density.recencyPruning": true}},
 	{"top-down-truncation", "top-down-truncation", nil},

@@ -31,7 +31,7 @@ func (r *reading) fold(text string) bool {
 	return true
 }
 
-// folded judges the list: each stands for calls that went right here and ended as it says. An ellipsis says that there
+// folded judges the list: each stands for calls before it that went and ended as it says. An ellipsis says that there
 // were more.
 func (r *reading) folded(list []string) string {
 	calls := r.gone()
@@ -43,7 +43,7 @@ func (r *reading) folded(list []string) string {
 		if slices.Contains(list[:i], said) {
 			return fmt.Sprintf("it stands there twice: %q", said)
 		}
-		why := fmt.Sprintf("no such call is gone here: %q", said)
+		why := fmt.Sprintf("no such call is gone before it: %q", said)
 		for _, at := range calls {
 			found, wrong := r.stands(said, at)
 			if found && wrong == "" {
@@ -109,27 +109,23 @@ func clipped(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// gone lists the calls of the conversation that are not in the view, between the entries around the one that is read.
+// gone lists the calls of the conversation before the entry that is read that are not in the view.
 func (r *reading) gone() (calls []turns.At) {
-	from, to := 0, len(r.original)
-	for i := r.index - 1; i >= 0; i-- {
-		if at, ok := r.at[r.view[i].ID]; ok {
-			from = at + 1
-			break
+	to := len(r.original)
+	view := map[string]content.Content{}
+	for i, e := range r.view {
+		view[e.ID] = e.Content
+		if at, ok := r.at[e.ID]; ok && i > r.index {
+			to = min(to, at)
 		}
 	}
-	for i := r.index + 1; i < len(r.view); i++ {
-		if at, ok := r.at[r.view[i].ID]; ok {
-			to = at
-			break
-		}
-	}
-	for i := from; i < to; i++ {
-		if r.shown[i] {
-			continue
-		}
-		for j, b := range r.original[i].Content.Blocks {
-			if _, ok := b.(content.ToolCall); ok {
+	for i, e := range r.original[:to] {
+		for j, b := range e.Content.Blocks {
+			call, ok := b.(content.ToolCall)
+			if ok && (!r.shown[i] || !slices.ContainsFunc(view[e.ID].Blocks, func(b content.Block) bool {
+				c, ok := b.(content.ToolCall)
+				return ok && c.ID == call.ID && c.Name == call.Name
+			})) {
 				calls = append(calls, turns.At{Entry: i, Block: j})
 			}
 		}

@@ -1,0 +1,259 @@
+package distill
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/sdktest"
+)
+
+// turn is an exchange: what the AI says, in an entry with its call, and the result. Sizes are in bytes; without words or
+// a call there are none.
+func turn(i, words, called, answered int, change ...func(i int, c *sdk.ToolCall)) []sdk.Content {
+	entry := sdk.Content{Speaker: sdk.AI}
+	if words > 0 {
+		entry.Blocks = append(entry.Blocks, sdk.Text{Text: fmt.Sprintf("say %d %s", i, strings.Repeat("x", words))})
+	}
+	if called == 0 {
+		return []sdk.Content{entry}
+	}
+	c := sdk.ToolCall{ID: fmt.Sprint("c", i), Name: "Bash",
+		Parameters: json.RawMessage(fmt.Sprintf(`{"command":"run %d %s"}`, i, strings.Repeat("y", called)))}
+	for _, f := range change {
+		f(i, &c)
+	}
+	entry.Blocks = append(entry.Blocks, c)
+	return []sdk.Content{entry, answer(c.ID, c.Name, strings.Repeat("z", answered))}
+}
+
+// writes has each second call write a file, another one each time or always the same.
+func writes(file string) func(i int, c *sdk.ToolCall) {
+	return func(i int, c *sdk.ToolCall) {
+		if i%2 == 0 {
+			c.Name = "Write"
+			c.Parameters = json.RawMessage(fmt.Sprintf(`{"file_path":"/w/%s","content":%q}`,
+				strings.ReplaceAll(file, "#", fmt.Sprint(i)), c.Parameters))
+		}
+	}
+}
+
+// thinks puts signed thinking in the place of words.
+func thinks(history []sdk.Content) []sdk.Content {
+	for _, entry := range history {
+		if _, ok := entry.Blocks[0].(sdk.Text); ok && entry.Speaker == sdk.AI {
+			entry.Blocks[0] = sdk.Thinking{Thought: entry.Blocks[0].(sdk.Text).Text, Signature: "s"}
+		}
+	}
+	return history
+}
+
+// shape says what a history holds, entry by entry: h what a person said, w0 what the AI said in turn 0, c0 its call, R0
+// and r0 the result and the line in its place, F the line for calls that went.
+func shape(history []sdk.Content) string {
+	var b strings.Builder
+	number := regexp.MustCompile(`\d+`)
+	for _, entry := range history {
+		for _, block := range entry.Blocks {
+			switch block := block.(type) {
+			case sdk.Text:
+				switch {
+				case entry.Speaker == sdk.Human:
+					b.WriteString("h ")
+				case isFold(entry):
+					b.WriteString("F ")
+				default:
+					b.WriteString("w" + number.FindString(block.Text) + " ")
+				}
+			case sdk.Thinking:
+				b.WriteString("w" + number.FindString(block.Thought) + " ")
+			case sdk.ToolCall:
+				b.WriteString("c" + number.FindString(block.ID) + " ")
+			case sdk.ToolResponse:
+				mark := "R"
+				if strings.HasPrefix(block.ResultText(), "[") {
+					mark = "r"
+				}
+				b.WriteString(mark + number.FindString(block.CallID) + " ")
+			}
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// What goes first, and how much of it. Each case but the last is about one rule of [plan.choose] or [plan.fix].
+func TestWhatGoesFirst(t *testing.T) {
+	many := func(n, words, called, answered int, change ...func(i int, c *sdk.ToolCall)) (h []sdk.Content) {
+		h = append(h, said(sdk.Human, "Go."))
+		for i := range n {
+			h = append(h, turn(i, words, called, answered, change...)...)
+		}
+		return h
+	}
+	for name, tt := range map[string]struct {
+		history []sdk.Content
+		want    string
+		window  float64 // a share of the window that the history just fills; 0 is 1
+	}{
+		"old results": {many(20, 40, 40, 2000), "h w0 c0 r0..w16 c16 r16 w17 c17 R17..w19 c19 R19", 0},
+		"calls before words": {many(20, 200, 900, 300),
+			"h w0..w12 F w13 c13 r13..w15 c15 r15 w16 c16 R16..w19 c19 R19", 0},
+		"calls before what the AI wrote": {many(20, 40, 1400, 2000, writes("#")),
+			"h w0..w1 w2 c2 r2 w3 F w4 c4 r4..w16 c16 r16 w17 c17 R17..w19 c19 R19", 0},
+		"what was written over, like other calls": {many(20, 40, 1400, 2000, writes("same")),
+			"h w0..w9 F w10 c10 r10..w16 c16 r16 w17 c17 R17..w19 c19 R19", 0},
+		"old words, if their share of the room is not enough": {many(20, 900, 0, 0), "h w13..w19", 0},
+		"the newest words where a large result just came": {
+			slices.Concat(many(20, 400, 40, 700), turn(20, 40, 40, 60_000)), "h F w10 c10 r10..w19 c19 r19 w20 c20 R20", 0.7},
+		"results, where words would fill the room": {many(20, 900, 40, 40), "h F w12 c12 R12..w19 c19 R19", 0},
+		"results of calls that thinking belongs to": {thinks(many(20, 400, 40, 1000)),
+			"h F w1 c1 r1..w16 c16 r16 w17 c17 R17..w19 c19 R19", 0},
+	} {
+		config := limits(tt.history)
+		config.Reason = sdk.ReasonManual
+		if tt.window > 0 {
+			config.ContextLimit = int(tt.window * float64(config.ContextLimit))
+		}
+		got := sdktest.Compress(t, Strategy{}, tt.history, config)
+		if shape := shape(got.History); shape != spelledOut(tt.want) {
+			t.Errorf("%s: %q\n got %s\nwant %s", name, got.NoOp, shape, spelledOut(tt.want))
+		}
+	}
+}
+
+// spelledOut writes out the turns between those around two dots: "w1..w3" is "w1 w2 w3", "w1 c1..w3 c3" likewise.
+func spelledOut(s string) string {
+	number := regexp.MustCompile(`\d+`)
+	parts := strings.Split(s, "..")
+	for i, part := range parts[:len(parts)-1] {
+		// The turn before the dots is the last so many words, all of one number.
+		before := strings.Fields(part)
+		from := number.FindString(before[len(before)-1])
+		first := slices.IndexFunc(before, func(w string) bool { return number.FindString(w) == from })
+		after := strings.Fields(parts[i+1])
+		var a, b int
+		_, _ = fmt.Sscan(from, &a)
+		_, _ = fmt.Sscan(number.FindString(after[0]), &b)
+		for n := a + 1; n < b; n++ {
+			for _, w := range before[first:] {
+				parts[i] += " " + w[:1] + fmt.Sprint(n)
+			}
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// What stays of a text, "" if nothing does; a token has four bytes.
+func TestLinesThatStay(t *testing.T) {
+	plain := strings.Repeat("some plain words here\n", 10)
+	names := ""
+	for i := range 14 {
+		names += fmt.Sprintf("name_%d and so on\n", i)
+	}
+	for name, tt := range map[string]struct {
+		text, known string
+		room        float64
+		want        string
+	}{
+		"with something new": {plain + "see io_read\n" + plain, "", 100,
+			"[… 10 lines omitted]\nsee io_read\n[… 10 lines omitted]"},
+		"with nothing new":             {plain + "see io_read\n" + plain, "io_read", 100, ""},
+		"the last with a name":         {"see io_read\n" + plain + "see io_read\n", "", 100, "[… 11 lines omitted]\nsee io_read\n"},
+		"worth their length":           {plain + strings.Repeat("plain ", 100) + "io_read\n", "", 1000, ""},
+		"as far as there is room":      {"see io_read\n" + plain + "see io_write\n", "", 12, "[… 11 lines omitted]\nsee io_write\n"},
+		"little between others":        {"a_1x\nplain words\nb_2x\n" + plain, "", 100, "a_1x\nplain words\nb_2x\n[… 10 lines omitted]"},
+		"all where most do":            {names + plain, "", 200, names + plain},
+		"all, unless there is no room": {names + plain, "", 120, names + "[… 10 lines omitted]"},
+		"no marks":                     {"[… 7 lines omitted]\n" + plain + "see io_read\n", "", 100, "[… 17 lines omitted]\nsee io_read\n"},
+		"no parts of lines": {"see io_read\n[… 30 characters omitted, to the end of the line]\n" + plain, "", 100,
+			""},
+	} {
+		c, got := cut{text: tt.text, perByte: 0.25}, ""
+		if c.choose(map[string]bool{tt.known: true}, tt.room) > 0 {
+			got = c.left()
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// A result that would be taken for something else without the lines that go is cleared: the line says how it ended.
+func TestAFailureStaysOne(t *testing.T) {
+	history := append(work(4), call("c", "Edit", `{"file_path":"/w/a","old_string":"x","new_string":"y"}`),
+		answer("c", "Edit", "<tool_use_error>it was not found\n"+strings.Repeat("some plain words\n", 60)+
+			"name_1_x\nso it is</tool_use_error>"),
+		said(sdk.AI, strings.Repeat("I see. ", 200)), said(sdk.AI, "Well."))
+	config := limits(history)
+	text := transcript(sdktest.Compress(t, Strategy{}, history, config).History)
+	if strings.Contains(text, "name_1_x") || !strings.Contains(text, "[Edit: /w/a — error, 63 lines]") {
+		t.Errorf("%.600s", text)
+	}
+}
+
+// The line for calls names each once, where it was made last, and no more than fit.
+func TestTheLineForCalls(t *testing.T) {
+	var history []sdk.Content
+	named := make([]bool, 0, 900)
+	add := func(command string) {
+		id := fmt.Sprint("c", len(history))
+		history = append(history, call(id, "Bash", fmt.Sprintf(`{"command":%q}`, command)), answer(id, "Bash", "ok"))
+		named = append(named, true, false)
+	}
+	line := func() string {
+		in := sdk.CompressInput{}
+		in.History, in.Tools = history, taxonomy
+		in.TokensIn = func(int, int) int { return 1 }
+		p := newPlan(in, schedule{})
+		p.fixed = make([]bool, len(history))
+		return p.fold(named[:len(history)]).Blocks[0].(sdk.Text).Text
+	}
+	add("a")
+	add("b")
+	add("a")
+	if got := line(); got != foldStart+"Bash b; Bash a"+foldEnd {
+		t.Errorf("got %q", got)
+	}
+	for i := range 400 {
+		add(fmt.Sprintf("make target-%03d", i))
+	}
+	got := line()
+	if !strings.HasPrefix(got, foldStart+"…; ") || !strings.HasSuffix(got, "target-399"+foldEnd) ||
+		len(got) > maxFold+len(foldStart)+len(foldEnd)+len(foldMore) {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+}
+
+// A call that is answered late is not parted from its answer by the line for calls that were made in between.
+func TestTheLineForCallsPartsNoCallFromItsAnswer(t *testing.T) {
+	history := []sdk.Content{said(sdk.Human, "Go."), call("late", "Write", `{"file_path":"/w/a","content":"kept"}`)}
+	history = append(history, turn(1, 0, 9000, 300)...)
+	history = append(history, answer("late", "Write", "ok"))
+	for i := range 10 {
+		history = append(history, turn(i, 200, 0, 0)...)
+	}
+	got := sdktest.Compress(t, Strategy{}, history, limits(history))
+	if s := shape(got.History); !strings.HasPrefix(s, "h c R F w0") {
+		t.Error(s)
+	}
+}
+
+// A rewrite that frees less than a tenth is not worth the cache; at the hard limit anything is.
+func TestALittleGainIsNotWorthARewrite(t *testing.T) {
+	history := []sdk.Content{said(sdk.Human, strings.Repeat("Please mind the rules. ", 3000))}
+	for i := range 8 {
+		history = append(history, turn(i, 0, 40, 900)...)
+	}
+	for reason, applied := range map[sdk.CompressReason]bool{sdk.ReasonManual: false, sdk.ReasonHardLimit: true} {
+		config := limits(history)
+		config.Reason = reason
+		config.ContextLimit /= 6
+		if got := sdktest.Compress(t, Strategy{}, history, config); (got.NoOp == "") != applied {
+			t.Errorf("%s: %q, %d of %d tokens are left", reason, got.NoOp, got.TokensAfter, got.TokensBefore)
+		}
+	}
+}
