@@ -5,14 +5,15 @@
 const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
 
+const file = process.platform === "win32" ? "thresh.exe" : "thresh";
 const platform = `@thresh-dev/thresh-${process.platform}-${process.arch}`;
 
 function program() {
   try {
-    return require.resolve(`${platform}/bin/thresh`);
+    return require.resolve(`${platform}/bin/${file}`);
   } catch {
     console.error(
-      `thresh: the package ${platform} is missing. thresh runs on Linux and macOS, on x64 and arm64: ` +
+      `thresh: the package ${platform} is missing. thresh runs on Linux, macOS and Windows: ` +
         "install it on the system that runs it, and without --omit=optional",
     );
     process.exit(1);

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -78,11 +79,30 @@ func (r release) archive(file string, members []member) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	// An archive is made once and downloaded often. The header has no name and no time.
-	zip, err := gzip.NewWriterLevel(f, gzip.BestCompression)
+	packed, err := gzip.NewWriterLevel(f, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeTar(zip, members, r.at), zip.Close())
+	return errors.Join(writeTar(packed, members, r.at), packed.Close())
+}
+
+// zip writes members as a zip file of the release.
+func (r release) zip(file string, members []member) error {
+	var b bytes.Buffer
+	out := zip.NewWriter(&b)
+	for _, m := range members {
+		w, err := out.CreateHeader(&zip.FileHeader{Name: m.name, Method: zip.Deflate, Modified: r.at})
+		if err == nil {
+			_, err = w.Write(m.data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.out, file), b.Bytes(), 0o644)
 }
 
 // tarOf returns members as an uncompressed tar file.

@@ -20,9 +20,10 @@ import (
 	"github.com/CycloneDX/cyclonedx-go"
 )
 
-// describe writes what the programs in dir are made of: THIRD-PARTY-LICENSES.txt and sbom.cdx.json. The programs
+// describe writes what the programs of a platform are made of: THIRD-PARTY-LICENSES.txt and sbom.cdx.json. The programs
 // themselves say which modules they contain. What they say is what was linked, not what go.mod asks for.
-func (r release) describe(dir string) error {
+func (r release) describe(p platform) error {
+	dir := p.dir
 	programs, err := filepath.Glob(filepath.Join(dir, "plugins", "*"))
 	if err != nil {
 		return err
@@ -30,7 +31,7 @@ func (r release) describe(dir string) error {
 	// By path: most modules are in several programs.
 	modules := map[string]*debug.Module{}
 	goVersion := ""
-	for _, program := range append(programs, filepath.Join(dir, "thresh")) {
+	for _, program := range append(programs, filepath.Join(dir, p.program())) {
 		info, err := buildinfo.ReadFile(program)
 		if err != nil {
 			return err

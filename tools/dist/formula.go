@@ -14,7 +14,10 @@ func (r release) formula(platforms []platform) error {
 	type download struct{ URL, Sum string }
 	systems := map[string]map[string]download{}
 	for _, p := range platforms {
-		file := r.archiveName(p) + ".tar.gz"
+		if p.system == "windows" {
+			continue
+		}
+		file := r.archived(p)
 		data, err := os.ReadFile(filepath.Join(r.out, file))
 		if err != nil {
 			return err

@@ -1,6 +1,6 @@
 // Command dist makes what a release consists of from programs that were built already: an archive for each platform
-// with licences and an SBOM, packages for Debian, RPM systems and npm, a container image, a formula for Homebrew, and a
-// file of checksums with a signature. 'make dist' runs it.
+// with licences and an SBOM, packages for Debian, RPM systems and npm, a container image, a formula for Homebrew, a manifest
+// for Scoop, and a file of checksums with a signature. 'make dist' runs it.
 //
 // Usage: dist -version V -time UNIX -stage DIR -out DIR [-key FILE]
 //
@@ -39,6 +39,22 @@ type release struct {
 
 // platform is what a program was built for, in Go's words, and the directory with it.
 type platform struct{ system, arch, dir string }
+
+// program is the name of the program's file.
+func (p platform) program() string {
+	if p.system == "windows" {
+		return "thresh.exe"
+	}
+	return "thresh"
+}
+
+// archived is the name of the platform's archive: what its users can unpack without another program.
+func (r release) archived(p platform) string {
+	if p.system == "windows" {
+		return r.archiveName(p) + ".zip"
+	}
+	return r.archiveName(p) + ".tar.gz"
+}
 
 // number is the version as packages write it.
 func (r release) number() string { return strings.TrimPrefix(r.version, "v") }
@@ -99,7 +115,7 @@ func (r release) make() error {
 	for _, made := range []struct {
 		what string
 		by   func([]platform) error
-	}{{"npm", r.npm}, {"Homebrew", r.formula}, {"container image", r.image}} {
+	}{{"npm", r.npm}, {"Homebrew", r.formula}, {"Scoop", r.scoop}, {"container image", r.image}} {
 		if err := made.by(platforms); err != nil {
 			return fmt.Errorf("%s: %w", made.what, err)
 		}
@@ -113,15 +129,18 @@ func (r release) make() error {
 // platform makes an archive for one platform, and packages if it is Linux. Programs are described first, so both
 // contain the description.
 func (r release) platform(p platform) error {
-	if err := r.describe(p.dir); err != nil {
+	if err := r.describe(p); err != nil {
 		return err
 	}
-	name := r.archiveName(p)
-	members, err := membersOf(p.dir, name+"/")
+	members, err := membersOf(p.dir, r.archiveName(p)+"/")
 	if err != nil {
 		return err
 	}
-	if err := r.archive(name+".tar.gz", members); err != nil {
+	write := r.archive
+	if p.system == "windows" {
+		write = r.zip
+	}
+	if err := write(r.archived(p), members); err != nil {
 		return err
 	}
 	if p.system != "linux" {

@@ -36,7 +36,14 @@ func (r release) manifest(name, description string) manifest {
 	}
 }
 
-// npmCPU is what Node calls an architecture of Go. Its names of the systems are Go's.
+// npmSystem is what Node calls a system of Go, and npmCPU an architecture.
+func npmSystem(system string) string {
+	if system == "windows" {
+		return "win32"
+	}
+	return system
+}
+
 func npmCPU(arch string) string {
 	if arch == "amd64" {
 		return "x64"
@@ -51,11 +58,11 @@ func (r release) npm(platforms []platform) error {
 	chosen.Bin = map[string]string{"thresh": "bin/thresh.js"}
 	chosen.Optional = map[string]string{}
 	for _, p := range platforms {
-		cpu := npmCPU(p.arch)
-		one := r.manifest(fmt.Sprintf("%s-%s-%s", npmName, p.system, cpu),
-			fmt.Sprintf("The program of %s for %s on %s.", npmName, p.system, cpu))
-		one.OS, one.CPU = []string{p.system}, []string{cpu}
-		files := map[string]string{"bin/thresh": "thresh"}
+		system, cpu := npmSystem(p.system), npmCPU(p.arch)
+		one := r.manifest(fmt.Sprintf("%s-%s-%s", npmName, system, cpu),
+			fmt.Sprintf("The program of %s for %s on %s.", npmName, system, cpu))
+		one.OS, one.CPU = []string{system}, []string{cpu}
+		files := map[string]string{"bin/" + p.program(): p.program()}
 		for _, name := range []string{"LICENSE", "THIRD-PARTY-LICENSES.txt", "sbom.cdx.json"} {
 			files[name] = name
 		}
@@ -63,7 +70,7 @@ func (r release) npm(platforms []platform) error {
 			return err
 		}
 		chosen.Optional[one.Name] = one.Version
-		chosen.OS, chosen.CPU = with(chosen.OS, p.system), with(chosen.CPU, cpu)
+		chosen.OS, chosen.CPU = with(chosen.OS, system), with(chosen.CPU, cpu)
 	}
 	return r.npmPackage(chosen, ".",
 		map[string]string{"bin/thresh.js": "packaging/npm/thresh.js", "LICENSE": "LICENSE", "README.md": "README.md"})

@@ -124,9 +124,9 @@ func standIns(t *testing.T, script string) []string {
 	t.Helper()
 	stage := t.TempDir()
 	var platforms []platform
-	for _, p := range []platform{{runtime.GOOS, runtime.GOARCH, ""}, {"darwin", "arm64", ""}, {"linux", "arm64", ""}} {
+	for _, p := range []platform{{runtime.GOOS, runtime.GOARCH, ""}, {"darwin", "arm64", ""}, {"linux", "arm64", ""}, {"windows", "amd64", ""}} {
 		p.dir = filepath.Join(stage, p.system+p.arch)
-		for name, text := range map[string]string{"thresh": script, "LICENSE": "", "THIRD-PARTY-LICENSES.txt": "",
+		for name, text := range map[string]string{p.program(): script, "LICENSE": "", "THIRD-PARTY-LICENSES.txt": "",
 			"sbom.cdx.json": ""} {
 			if err := errors.Join(os.MkdirAll(p.dir, 0o755), os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o755)); err != nil {
 				t.Fatal(err)
