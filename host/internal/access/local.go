@@ -25,7 +25,7 @@ func LocalToken(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("token file: %w", err)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+	if mode := atomicfile.Permissions(info); mode&0o077 != 0 {
 		return "", fmt.Errorf("token file %s: others may use it (mode %04o): delete it, and a new one is made",
 			path, mode)
 	}

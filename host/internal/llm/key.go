@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"os"
 	"strings"
+
+	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
 // maxKeyBytes bounds a key file, in bytes.
@@ -57,7 +59,7 @@ func readKeyFile(path string) (string, error) {
 		return "", withoutPath(err)
 	case !info.Mode().IsRegular():
 		return "", errors.New("it is not a regular file")
-	case info.Mode().Perm()&0o022 != 0:
+	case atomicfile.Permissions(info)&0o022 != 0:
 		return "", fmt.Errorf("others may write to it (mode %#o); run chmod 600 on it", info.Mode().Perm())
 	}
 	f, err := os.Open(path)

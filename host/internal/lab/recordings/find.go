@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 type Found struct {
@@ -194,7 +196,11 @@ func (f Found) about(project string) bool {
 	// The database says it, so no session need be read.
 	if f.dir != "" {
 		// Not by strings alone: "/src/app" must not take "/src/app2".
-		rest, ok := strings.CutPrefix(filepath.Clean(f.dir), project)
+		dir := filepath.Clean(f.dir)
+		if key, ok := folded(project); ok {
+			dir, project = tools.Key("", dir), key
+		}
+		rest, ok := strings.CutPrefix(dir, project)
 		return ok && (rest == "" || os.IsPathSeparator(rest[0]))
 	}
 	return headIsAbout(f.Path, project)
@@ -231,6 +237,10 @@ func headIsAbout(path, project string) bool {
 		return false
 	}
 	dir := quoted[1 : len(quoted)-1]
+	key, fold := folded(project)
+	if fold {
+		dir, head = []byte(key), bytes.ReplaceAll(bytes.ToLower(head), []byte(`\\`), []byte("/"))
+	}
 	// A directory may be named in words of a person too; only what stands behind a mark counts.
 	for from := 0; ; {
 		at := bytes.Index(head[from:], dir)
@@ -239,12 +249,25 @@ func headIsAbout(path, project string) bool {
 		}
 		before := head[:from+at]
 		from += at + len(dir)
-		named := slices.ContainsFunc(dirMarks, func(mark string) bool { return bytes.HasSuffix(before, []byte(mark)) })
+		named := slices.ContainsFunc(dirMarks, func(mark string) bool {
+			if fold {
+				mark = strings.ToLower(mark)
+			}
+			return bytes.HasSuffix(before, []byte(mark))
+		})
 		// The whole path, or a directory in it: not /src/app for /src/app2.
 		if named && from < len(head) && bytes.IndexByte([]byte(`"/\)`), head[from]) >= 0 {
 			return true
 		}
 	}
+}
+
+// folded returns a path of Windows in the one spelling of [tools.Key]; false for another path, which has one already.
+func folded(p string) (key string, ok bool) {
+	if !tools.IsAbs(p) || p[0] == '/' {
+		return p, false
+	}
+	return tools.Key("", p), true
 }
 
 // dirMarks stand before the directory in which an agent worked. They are the fields in which the agents of the list

@@ -137,7 +137,7 @@ func examine(binary string) (*discover.Binary, error) {
 	case !ok || name == "":
 		return nil, fmt.Errorf("%w: %s: the file must be named %s<name>, with the strategy's name",
 			ErrBadBinary, path, discover.FilePrefix)
-	case info.Mode().Perm()&0o111 == 0:
+	case !discover.Executable(info):
 		return nil, fmt.Errorf("%w: %s is not executable (chmod +x)", ErrBadBinary, path)
 	}
 	b, err := discover.Open(discover.Candidate{Name: name, Path: path}, &discover.Hashes{})

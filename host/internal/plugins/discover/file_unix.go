@@ -37,8 +37,8 @@ func identityOf(s *unix.Stat_t) identity {
 
 const suffix = "" // of a plugin's file name
 
-// executable says whether a file may be run, by its mode.
-func executable(info os.FileInfo) bool { return info.Mode().Perm()&0o111 != 0 }
+// Executable says whether a file may be run, by its mode.
+func Executable(info os.FileInfo) bool { return info.Mode().Perm()&0o111 != 0 }
 
 // programHeads begin the files that the supported kernels execute: ELF, Mach-O (thin and universal), scripts.
 var programHeads = [][]byte{

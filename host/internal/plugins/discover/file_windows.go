@@ -65,8 +65,8 @@ func identifyPath(path string) (identity, error) {
 
 const suffix = ".exe" // of a plugin's file name, in any case
 
-// executable: the name decides, see [StrategyName].
-func executable(os.FileInfo) bool { return true }
+// Executable: the name decides, see [StrategyName].
+func Executable(os.FileInfo) bool { return true }
 
 // programHeads begin the files that Windows runs itself.
 var programHeads = [][]byte{[]byte("MZ")}

@@ -283,7 +283,7 @@ func inspect(name, path string) (problem string, lack error) {
 		return "is empty", nil
 	case info.Size() > maxFile:
 		return tooLarge(info.Size()), nil
-	case !executable(info):
+	case !Executable(info):
 		return "is not executable (chmod +x)", nil
 	}
 	return inspectHead(path)
