@@ -93,6 +93,11 @@ var Measures = []Measure{
 	{Name: "searches-usd", Head: "SEARCHES\nUSD", Kind: USD, Rank: 8, JSON: "costs[].searchesUsd",
 		Help: "the part of the cost for searching what was removed: a request more for each call that lacked something, " +
 			"unless proxy.recall is off"},
+	{Name: "best", Kind: USD, Rank: 8, JSON: "costs[].bestUsd",
+		Help: "the cost at the least, for someone who knows how the session goes on and leaves what OWN and NEEDS count"},
+	{Name: "of-best", Kind: Saving, Rank: 6, JSON: "costs[].ofBest",
+		Help:   "share of that saving that was made; a strategy that loses something can make more",
+		Legend: "share of the saving that hindsight would have made"},
 	{Name: "tool-tokens", Head: "TOOL\nTOKENS", Kind: Tokens, Rank: 8, JSON: "recallToolTokens",
 		Help: "tokens for thresh_recall in all requests together, which SENT does not have"},
 	{Name: "usd", Kind: USD, Rank: 7, JSON: "costs[].usd", Help: "the cost in USD"},

@@ -132,8 +132,13 @@ func (o *observer) reread(calls []repeatedCall) {
 
 // finishReplay is finish with the hard limit of the last turn; without turns there is nothing to count.
 func (o *observer) finishReplay() {
-	if o.limits != nil {
-		o.finish(o.limits.Hard)
+	if o.limits == nil {
+		return
+	}
+	o.finish(o.limits.Hard)
+	for i, l := range o.bill.lists {
+		c := &o.tally.costs[i]
+		c.Best = c.Answers + (c.Nothing-c.Answers)*o.rec.best.share(l, float64(o.limits.Hard))
 	}
 }
 

@@ -45,6 +45,8 @@ type recording struct {
 	// bytes of these lines.
 	own   [][]ownLine
 	sizes map[int32]int32
+	// best is what the least that the session could have cost follows from.
+	best hindsight
 }
 
 // uses is what the answer to one request used of the unpruned request.
@@ -113,6 +115,7 @@ func record(ctx context.Context, h *window.Host, s Session, p prices) (*recordin
 		return nil, err
 	}
 	r.keepVisible(used, repeats, calls)
+	r.best = r.findHindsight()
 	return r, nil
 }
 

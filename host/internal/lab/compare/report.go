@@ -183,6 +183,12 @@ type Cost struct {
 	Nothing float64 `json:"nothingUsd"`
 	// Relative is USD against Nothing: 0.1 is a tenth dearer, −0.1 a tenth cheaper. 0 if Nothing is 0.
 	Relative float64 `json:"relative"`
+	// Best is what the requests would have cost at the least, for someone who knows how the session goes on: with the
+	// best moments for rewrites, each of which leaves what people and the agent said, its current edits, new results, and
+	// of others the names and lines that later calls need. OfBest is how much of that saving was made; 0 if
+	// there is none to be had, and for doing nothing.
+	Best   float64 `json:"bestUsd"`
+	OfBest float64 `json:"ofBest"`
 	// PerSession says in totals how Relative differs between the sessions; nil elsewhere, and if no session is priced.
 	PerSession *Spread `json:"perSession,omitempty"`
 	// CacheRead, CacheWrite and Uncached are the tokens of all requests by what was asked for them.

@@ -59,6 +59,7 @@ func (c *Cost) add(o Cost) {
 	c.Uncached += o.Uncached
 	c.RecallTool += o.RecallTool
 	c.Searches += o.Searches
+	c.Best += o.Best
 }
 
 // relative is what it cost against doing nothing; 0 if that cost nothing.
@@ -102,6 +103,9 @@ func (t *tally) result(variant string) Result {
 	}
 	for i := range r.Costs {
 		c := &r.Costs[i]
+		if c.Best > 0 && c.Best < c.Nothing {
+			c.OfBest = (c.Nothing - c.USD) / (c.Nothing - c.Best)
+		}
 		if c.Relative = c.relative(); c.RecallTool > 0 {
 			c.RecallToolShare = c.RecallTool / (c.USD + c.RecallTool)
 		}
