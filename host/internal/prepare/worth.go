@@ -20,7 +20,7 @@ type worth struct {
 	recall       bool    // the model can search what was removed
 }
 
-// What asking again takes, as recorded sessions and models that were given the tool show it (docs/economics.md).
+// What asking again takes: estimates, from recorded sessions and from models that were given the tool.
 const (
 	// reach is how many tokens of a history half the calls need nothing beyond: of a request that holds n tokens of a
 	// longer history, one in 1 + n/reach needs something that is not there.
