@@ -37,6 +37,7 @@ type comparison struct {
 	turns    bool // print a table of turns for each session and variant too
 	// --min-recall, in percent: strategies that keep less are not recommended
 	minRecall float64
+	windows   bool // compare shares of the context window, with one strategy
 	write     bool // put the recommended settings into the file of settings
 }
 
@@ -81,6 +82,11 @@ the choice that the others make keeps that; where none does, what comes closest,
 loses. A session that no strategy fits is named, and decides nothing. A month is thirty days at the
 rate of the sessions in the thirty days up to the newest, all agents together.
 
+--windows says which share of the context window is cheapest, and at what loss: it runs one
+strategy, that of --strategy or the one in force, with compression.threshold at 0.2, 0.4, 0.6 and 1,
+and unless it is set also without, when the strategy or the prices say when to compress: its own
+moment.
+
 They also say what has to be set, if anything. --write sets it in the user's file, which is in force
 everywhere, with --project in DIR/thresh.yaml, and in the file of --config if there is one; it says
 if something stronger overrules it here.
@@ -105,6 +111,7 @@ func compareCommand(a *app) *cobra.Command {
   thresh compare --strategy high-density,top-down-truncation --report out.html session.jsonl
   thresh compare --vary compression.density.cadence=gated,priced --prices openai-gpt-5 *.jsonl
   thresh compare --sessions --set model.contextLimit=30000 *.jsonl
+  thresh compare --windows --set model.contextLimit=1000000
   thresh compare --turns --strategy top-down-truncation session.jsonl
   thresh compare -o json *.jsonl | jq '.totals.variants[] | {variant, saved, recall: .recall.share}'`,
 		RunE: func(cmd *cobra.Command, given []string) error { return a.compare(cmd, c, source, given) },
@@ -117,6 +124,7 @@ func compareCommand(a *app) *cobra.Command {
 	f.StringVar(&c.report, "report", "", "write an HTML page to `FILE`, too")
 	f.IntVar(&c.parallel, "parallel", 0, "replay `N` sessions at a time; 0 means one per processor")
 	f.Float64Var(&c.minRecall, "min-recall", 60, "recommend only what keeps `PERCENT`: the lower of lines and own")
+	f.BoolVar(&c.windows, "windows", false, "say which share of the context window is cheapest, and at what loss")
 	f.BoolVar(&c.write, "write", false, "set what is advised in the file that the advice names")
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
 	f.BoolVar(&c.turns, "turns", false, "show what each turn of each session did, too; -o json has it as steps")
@@ -143,9 +151,18 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 		return err
 	}
 	defer h.Close()
+	if c.windows {
+		c.vary = []string{compare.KeyThreshold + "=0.2,0.4,0.6,1"}
+		if len(c.strategies) == 0 {
+			c.strategies = []string{h.Config().Settings().Compression.Strategy}
+		}
+	}
 	axes, err := parseVary(h.Config(), c.vary)
 	if err != nil {
 		return usage(cmd, err)
+	}
+	if c.windows {
+		axes[0].unset = h.Config().Origin(compare.KeyThreshold).Layer == config.LayerDefault
 	}
 	o, lacking, unread, err := a.compareOptions(cmd, h, c, withCadences(h.Config(), axes), source, given)
 	if err != nil {
@@ -170,6 +187,9 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	}
 	// --min-recall is in percent.
 	report.Recommendation = report.Recommend(c.minRecall / 100)
+	if c.windows {
+		report.Windows = report.ByWindow()
+	}
 	set, err := a.toSet(h.Config(), source, report)
 	if err == nil {
 		err = a.printComparison(report, c, set)
@@ -223,6 +243,10 @@ func (c comparison) check(files []string) error {
 		return errors.New("--report needs the name of a file")
 	case !(c.minRecall >= 0 && c.minRecall <= 100):
 		return fmt.Errorf("--min-recall: %v is not a percentage", c.minRecall)
+	case c.windows && len(c.vary) > 0:
+		return errors.New("--windows varies compression.threshold alone; leave --vary out")
+	case c.windows && len(c.strategies) > 1:
+		return fmt.Errorf("--windows: %d strategies; name one with --strategy", len(c.strategies))
 	case c.parallel < 0:
 		return fmt.Errorf("--parallel: %d is not a number of replays", c.parallel)
 	}

@@ -28,6 +28,8 @@ type axis struct {
 	values []string
 	// implied marks the axis that [withCadences] adds. It is left out without an error where it makes no difference.
 	implied bool
+	// unset is whether leaving the setting alone is tried, too, before the values.
+	unset bool
 }
 
 const keyCadence = "compression.density.cadence"
@@ -38,9 +40,9 @@ func withCadences(c *config.Config, axes []axis) []axis {
 	if len(axes) > 0 || c.Origin(keyCadence).Layer != config.LayerDefault {
 		return axes
 	}
-	return []axis{{keyCadence, []string{
+	return []axis{{key: keyCadence, implied: true, values: []string{
 		string(outcome.CadenceGated), string(outcome.CadenceEveryTurn), string(outcome.CadencePriced),
-	}, true}}
+	}}}
 }
 
 // maxCompared limits the number of variants. Each replays every session, and the number is the product of all axes: a
@@ -116,8 +118,9 @@ func (a *app) variants(
 			strategies[l.Name] = l
 		}
 	}
-	// Explicitly named strategies must exist; without the flag, broken ones are left out with a message.
-	if cmd.Flags().Changed("strategy") {
+	// Explicitly named strategies must exist; without a name, broken ones are left out with a message.
+	named := len(names) > 0 || cmd.Flags().Changed("strategy")
+	if named {
 		if err := checkStrategies(names); err != nil {
 			return nil, nil, "", usage(cmd, err)
 		}
@@ -166,8 +169,8 @@ func (a *app) variants(
 	}
 	// Last, for the variants that are left: the settings of a variant may choose the model.
 	lacking, note, err = lackingModels(h, out, strategies)
-	if !cmd.Flags().Changed("strategy") {
-		// Without --strategy, a strategy that lacks a model gets no row; the note says so.
+	if !named {
+		// Without a name, a strategy that lacks a model gets no row; the note says so.
 		out = slices.DeleteFunc(out, func(v compare.Variant) bool { return lacking[v.Strategy] })
 	}
 	return out, lacking, note, err
@@ -233,6 +236,9 @@ func combinations(axes []axis) [][]chosen {
 	for _, x := range axes {
 		var next [][]chosen
 		for _, c := range all {
+			if x.unset {
+				next = append(next, c)
+			}
 			for _, v := range x.values {
 				next = append(next, append(slices.Clone(c), chosen{x.key, v}))
 			}

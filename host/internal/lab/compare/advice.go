@@ -86,6 +86,9 @@ func (r *Report) Advice(name func(string) string) (headline string, lines []Line
 		add("or", "%s, which keeps most: %s and %s, and costs %s", called(most.Variant), Kept.Text(most.Recall.ShareLines),
 			Kept.Text(most.Own.Share), against(cost.Relative))
 	}
+	if len(r.Windows) > 0 {
+		add("windows", "%s", r.windows())
+	}
 	if len(x.Unfit) > 0 {
 		add("left out", "no strategy fits %s", some(x.Unfit, name))
 	}

@@ -25,7 +25,9 @@ type Report struct {
 	Incomplete bool `json:"incomplete,omitempty"`
 	// Recommendation is what the figures come to; nil if nobody asked ([Report.Recommend]).
 	Recommendation *Recommendation `json:"recommendation,omitempty"`
-	Took           time.Duration   `json:"tookNs"`
+	// Windows are what shares of the context windows come to; nil if nobody asked ([Report.ByWindow]).
+	Windows []Window      `json:"windows,omitempty"`
+	Took    time.Duration `json:"tookNs"`
 	// Span is from the first request of all sessions to the last one; 0 if a session has no times.
 	Span time.Duration `json:"spanNs,omitempty"`
 	// ByModel says that the price lists were found by the names of models. Sessions whose model has none are priced by
