@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 func open(t *testing.T, contextLimit int) *window.Host {
 	t.Helper()
 	c := settings.Load(t, pluginDir, map[string]any{
-		"compression.strategy": "high-density", "model.contextLimit": contextLimit,
+		"compression.strategy": "high-density", "model.contextLimit": contextLimit, "proxy.recall": false,
 	})
 	h, err := window.Open(window.Options{Config: c, Logger: hclog.NewNullLogger()})
 	if err != nil {
