@@ -104,13 +104,10 @@ func (p *plan) keepLines(g *group, room float64) float64 {
 }
 
 // distilled returns a result without the lines that are not worth their tokens, and about how many tokens those count
-// that stay; 0 if none does, or if nobody could tell how many lines went.
+// that stay; 0 if none does.
 func (p *plan) distilled(r sdk.ToolResponse, perByte, room float64) (now sdk.ToolResponse, tokens float64) {
 	texts := content.Literals(r.Result)
 	for i, s := range slices.Backward(texts) {
-		if strings.Contains(s.Text, marks.RemovedBytes) {
-			return r, 0
-		}
 		// What a text counts is by its length in JSON.
 		c := cut{text: s.Text, perByte: perByte * float64(len(content.String(s.Text))) / float64(max(1, len(s.Text)))}
 		tokens += c.choose(p.known, room-tokens)

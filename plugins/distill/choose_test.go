@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )
 
@@ -169,6 +170,7 @@ func TestLinesThatStay(t *testing.T) {
 		"all where most do":            {names + plain, "", 200, names + plain},
 		"all, unless there is no room": {names + plain, "", 120, names + "[… 10 lines omitted]"},
 		"no marks":                     {"[… 7 lines omitted]\n" + plain + "see io_read\n", "", 100, "[… 17 lines omitted]\nsee io_read\n"},
+		"no names in marks":            {"[… 3 lines omitted: lines 1-3 of the result of Read /w/a.go above]\n" + plain, "", 100, ""},
 		"no parts of lines": {"see io_read\n[… 30 characters omitted, to the end of the line]\n" + plain, "", 100,
 			""},
 	} {
@@ -178,6 +180,39 @@ func TestLinesThatStay(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// Of a result, a line stays for what only it says; where that stands in what stays anyway, the result is cleared. A pinned
+// result, and one whose middle the host cut out, stay as they are.
+func TestResultsThatStay(t *testing.T) {
+	plain := strings.Repeat("some plain words\n", 60)
+	result := plain + "see io_read\n" + plain
+	for name, tt := range map[string]struct {
+		request, result string
+		pinned          bool
+		want            string
+	}{
+		"a line":                 {"Go.", result, false, "[… 60 lines omitted]\nsee io_read\n[… 60 lines omitted]"},
+		"what people named":      {"Mind io_read.", result, false, "[Bash: run — success, 121 lines]"},
+		"pinned":                 {"Go.", result, true, result},
+		"cut by the host":        {"Go.", "see io_read\n[… 9" + marks.RemovedBytes + "e1]\n" + plain, false, ""},
+		"with nothing but words": {"Go.", plain, false, "[Bash: run — success, 60 lines]"},
+	} {
+		history := append(work(4), said(sdk.Human, tt.request), call("c", "Bash", `{"command":"run"}`),
+			answer("c", "Bash", tt.result), said(sdk.AI, strings.Repeat("I see. ", 600)), said(sdk.AI, "Well."))
+		if at := len(history) - 3; tt.pinned {
+			history[at].Metadata = json.RawMessage(`{"pinned":true}`)
+		}
+		if tt.want == "" {
+			tt.want = tt.result
+		}
+		config := limits(history)
+		config.ContextLimit, config.Reason = 2*config.ContextLimit, sdk.ReasonManual
+		got := sdktest.Compress(t, Strategy{}, history, config).History
+		if r, ok := got[len(got)-3].Blocks[0].(sdk.ToolResponse); !ok || r.ResultText() != tt.want {
+			t.Errorf("%s: got %.200q", name, r.ResultText())
 		}
 	}
 }

@@ -81,10 +81,6 @@ func (p *plan) fix() {
 		}
 		tail--
 	}
-	// A tail that begins with answers begins with their calls instead.
-	for tail > 0 && history[tail].Speaker == sdk.Tool {
-		tail--
-	}
 	for i, entry := range history {
 		shrinks := entry.Speaker == sdk.AI || entry.Speaker == sdk.Tool
 		p.fixed[i] = i >= tail || !shrinks || entry.Pinned()

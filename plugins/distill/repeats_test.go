@@ -74,6 +74,10 @@ func TestWhatIsLeftOutStandsInOneResult(t *testing.T) {
 		"the same with other line numbers": {ran("Read", `{"file_path":"/w/a.go"}`, numbered(1, 30)),
 			"Read", `{"file_path":"/w/a.go"}`, numbered(5, 30), ""},
 
+		"two lines of a result": {ran("Bash", ls, each(40, names)), "Bash", `{"command":"x"}`,
+			each(2, func(i int) string { return names(i) + strings.Repeat(" ", 300) }), ""},
+		"a short result": {ran("Bash", ls, each(12, names)), "Bash", ls, each(12, names), ""},
+
 		"the same again": {ran("Bash", ls, each(40, names)), "Bash", ls, each(40, names),
 			"[… 40 lines omitted: lines 1-40 of the result of Bash git ls-files above]\n"},
 		"in another command": {ran("Bash", `{"command":"ls [a-z]*\n\u001b"}`, "total\n"+each(40, names)), "Bash", ls,
