@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -19,17 +20,19 @@ func TestWhereTheModelCanSearchACompressIsMadeOnceItPays(t *testing.T) {
 		threshold *float64
 		below     float64 // tokens at which the first one is made; 0: at the threshold
 		told      bool    // the strategy is told a depth
+		cadence   outcome.Cadence
 	}{
-		"with a way back":              {true, cached, 0.35, nil, 40_000, true},
-		"without one":                  {false, cached, 0.35, nil, 0, false},
-		"without prices":               {true, nil, 0.35, nil, 0, false},
-		"the strategy is not asked":    {true, cached, 0, nil, 0, true},
-		"a user has set the threshold": {true, cached, 0.35, &low, 0, true},
+		"with a way back":              {true, cached, 0.35, nil, 40_000, true, outcome.CadencePriced},
+		"without one":                  {false, cached, 0.35, nil, 0, false, outcome.CadencePriced},
+		"without prices":               {true, nil, 0.35, nil, 0, false, outcome.CadencePriced},
+		"the strategy is not asked":    {true, cached, 0, nil, 0, true, outcome.CadencePriced},
+		"another cadence":              {true, cached, 0.35, nil, 0, false, outcome.CadenceGated},
+		"a user has set the threshold": {true, cached, 0.35, &low, 0, true, outcome.CadencePriced},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(0, &scripted{mode: sdk.ModeThreshold, compress: keepLast(600)})
 			f.req.Settings.ContextLimit, f.req.Settings.Prices = 200_000, c.prices
-			f.req.Settings.Threshold = c.threshold
+			f.req.Settings.Threshold, f.req.Settings.Cadence = c.threshold, c.cadence
 			f.req.Strategy = whenCold{f.strategy, c.share}
 			f.req.Recall = c.recall
 			for range 60 {

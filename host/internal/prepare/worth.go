@@ -5,6 +5,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // worth says what a rewrite of the history is worth: when it pays, and how much to leave. Three prices decide. Each
@@ -125,11 +126,11 @@ func least(low, high float64, f func(float64) float64) float64 {
 	return math.Exp((a + b) / 2)
 }
 
-// early returns the worth of rewrites that the host asks for before the threshold; ok is false where it does not: the
-// strategy does not take them, a user has set the threshold, or what would be removed is lost.
+// early returns the worth of rewrites that the host asks for before the threshold; ok is false where it does not: prices
+// do not decide, or what would be removed is lost.
 func (t *turn) early() (w worth, ok bool) {
 	l := t.req.Settings.Prices
-	if !t.req.Recall || l == nil {
+	if !t.req.Recall || l == nil || t.req.Settings.Cadence != outcome.CadencePriced {
 		return w, false
 	}
 	w = newWorth(l)
