@@ -70,10 +70,13 @@ type Limits struct {
 	Hard    int `json:"hard"`
 	// Threshold is a share of Hard, Trigger the same in tokens: from there on the history is compressed.
 	Threshold float64 `json:"threshold"`
-	// ThresholdFrom is "setting", "strategy default", or "prices" where a Compress pays before that.
+	// ThresholdFrom is "setting", "strategy default", or [FromPrices] where a Compress pays before that.
 	ThresholdFrom string  `json:"thresholdFrom"`
 	Trigger       float64 `json:"trigger"`
 }
+
+// FromPrices is the source of a threshold that is worked out for each turn.
+const FromPrices = "prices"
 
 // Stable is the beginning of a request that is identical to the beginning of the preceding one. An agent that sets
 // cache breakpoints itself should set one at its end.

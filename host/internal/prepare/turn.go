@@ -69,7 +69,7 @@ func (t *turn) begin() {
 	t.outcome.Limits = t.limits()
 	if trigger, ok := t.earlyTrigger(); ok && trigger < t.outcome.Limits.Trigger && t.outcome.Limits.Hard > 0 {
 		l := &t.outcome.Limits
-		l.Trigger, l.Threshold, l.ThresholdFrom = trigger, trigger/float64(l.Hard), "prices"
+		l.Trigger, l.Threshold, l.ThresholdFrom = trigger, trigger/float64(l.Hard), outcome.FromPrices
 	}
 	t.follow(t.history.SnapshotAt(t.req.UpTo))
 	t.refresh()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // The sizes of the chart and its margins, in units of the SVG view box: CSS pixels at the page's full width.
@@ -86,7 +87,10 @@ func draw(s *compare.SessionReport, variant int, class string, width int) *drawi
 	d.Desc = strings.Join(desc, " ")
 	limit, threshold := 0.0, 0.0
 	if l := s.Variants[variant].Limits; l != nil {
-		limit, threshold = float64(l.Hard), l.Trigger
+		limit = float64(l.Hard)
+		if l.ThresholdFrom != outcome.FromPrices { // where it moves, the last turn's is not that of the others
+			threshold = l.Trigger
+		}
 	}
 	d.place(limit, threshold, s.Boundaries)
 	return d

@@ -14,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare/htmlreport"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // element is one of the page, or text without a name.
@@ -157,6 +158,12 @@ func TestThePageShowsEverySessionVariantAndPriceList(t *testing.T) {
 		if !strings.Contains(page.text(), want) {
 			t.Errorf("no %q in the page", want)
 		}
+	}
+	for i := range r.Sessions {
+		r.Sessions[i].Variants[0].Limits.ThresholdFrom = outcome.FromPrices
+	}
+	if strings.Contains(parse(t, write(t, r, htmlreport.Options{})).text(), "threshold 23,800") {
+		t.Error("a threshold that moves is drawn as a line")
 	}
 }
 
