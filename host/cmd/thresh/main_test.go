@@ -223,8 +223,8 @@ func (p *place) execute(cmd *exec.Cmd) result {
 	return result{stdout.String(), stderr.String(), code}
 }
 
-// patience is how long a test waits for what takes a moment on an idle machine.
-const patience = 40 * time.Second
+// patience is how long a test waits for what takes a moment on an idle machine: only one that fails waits for so long.
+const patience = 3 * time.Minute
 
 func (p *place) finish(cmd *exec.Cmd) result {
 	p.t.Helper()

@@ -12,7 +12,7 @@ import (
 // are no longer than those.
 func TestEveryLineFitsATerminal(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	samples := repo.Samples(t)
 	recorded, err := filepath.Glob(repo.Path(t, "..", "shared", "sessions", "native", "*", "*"))
 	if err != nil {
