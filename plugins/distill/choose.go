@@ -141,7 +141,7 @@ func (c *cut) choose(known map[string]bool, room float64) (tokens float64) {
 				news++
 			}
 		}
-		if news > 0 && !marks.Like(line) && news >= price*c.perByte*float64(len(line)) && c.take(i, i+1, known, room) {
+		if !marks.Like(line) && news >= price*c.perByte*float64(len(line)) && c.take(i, i+1, known, room) {
 			c.tokens += gap / 2
 		}
 	}

@@ -113,6 +113,8 @@ func TestWhatGoesFirst(t *testing.T) {
 		"results, where words would fill the room": {many(20, 900, 40, 40), "h F w12 c12 R12..w19 c19 R19", 0},
 		"results of calls that thinking belongs to": {thinks(many(20, 400, 40, 1000)),
 			"h F w1 c1 r1..w16 c16 r16 w17 c17 R17..w19 c19 R19", 0},
+		"thinking with its calls": {thinks(many(20, 40, 2000, 300)),
+			"h F w10 c10 r10..w15 c15 r15 w16 c16 R16..w19 c19 R19", 0},
 	} {
 		config := limits(tt.history)
 		config.Reason = sdk.ReasonManual
@@ -169,6 +171,7 @@ func TestLinesThatStay(t *testing.T) {
 		"little between others":        {"a_1x\nplain words\nb_2x\n" + plain, "", 100, "a_1x\nplain words\nb_2x\n[… 10 lines omitted]"},
 		"all where most do":            {names + plain, "", 200, names + plain},
 		"all, unless there is no room": {names + plain, "", 120, names + "[… 10 lines omitted]"},
+		"all, if a mark were longer":   {"see io_read\nwords\n", "", 11, "see io_read\nwords\n"},
 		"no marks":                     {"[… 7 lines omitted]\n" + plain + "see io_read\n", "", 100, "[… 17 lines omitted]\nsee io_read\n"},
 		"no names in marks":            {"[… 3 lines omitted: lines 1-3 of the result of Read /w/a.go above]\n" + plain, "", 100, ""},
 		"no parts of lines": {"see io_read\n[… 30 characters omitted, to the end of the line]\n" + plain, "", 100,
@@ -189,18 +192,21 @@ func TestLinesThatStay(t *testing.T) {
 func TestResultsThatStay(t *testing.T) {
 	plain := strings.Repeat("some plain words\n", 60)
 	result := plain + "see io_read\n" + plain
+	goOn := said(sdk.Human, "Go.")
 	for name, tt := range map[string]struct {
-		request, result string
-		pinned          bool
-		want            string
+		before sdk.Content
+		result string
+		pinned bool
+		want   string
 	}{
-		"a line":                 {"Go.", result, false, "[… 60 lines omitted]\nsee io_read\n[… 60 lines omitted]"},
-		"what people named":      {"Mind io_read.", result, false, "[Bash: run — success, 121 lines]"},
-		"pinned":                 {"Go.", result, true, result},
-		"cut by the host":        {"Go.", "see io_read\n[… 9" + marks.RemovedBytes + "e1]\n" + plain, false, ""},
-		"with nothing but words": {"Go.", plain, false, "[Bash: run — success, 60 lines]"},
+		"a line":                 {goOn, result, false, "[… 60 lines omitted]\nsee io_read\n[… 60 lines omitted]"},
+		"what people named":      {said(sdk.Human, "Mind io_read."), result, false, "[Bash: run — success, 121 lines]"},
+		"what the AI named":      {said(sdk.AI, "I mind io_read."), result, false, "[Bash: run — success, 121 lines]"},
+		"pinned":                 {goOn, result, true, result},
+		"cut by the host":        {goOn, "see io_read\n[… 9" + marks.RemovedBytes + "e1]\n" + plain, false, ""},
+		"with nothing but words": {goOn, plain, false, "[Bash: run — success, 60 lines]"},
 	} {
-		history := append(work(4), said(sdk.Human, tt.request), call("c", "Bash", `{"command":"run"}`),
+		history := append(work(4), tt.before, call("c", "Bash", `{"command":"run"}`),
 			answer("c", "Bash", tt.result), said(sdk.AI, strings.Repeat("I see. ", 600)), said(sdk.AI, "Well."))
 		if at := len(history) - 3; tt.pinned {
 			history[at].Metadata = json.RawMessage(`{"pinned":true}`)

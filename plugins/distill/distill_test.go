@@ -1,6 +1,7 @@
 package distill
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -80,18 +82,22 @@ func TestWhatTheAISaidStaysAndWhatNobodyUsedGoes(t *testing.T) {
 	}
 }
 
-// What the AI wrote into a file stays until it writes it anew, however old it is; results go first.
+// What the AI wrote into a file stays until it writes all of it anew, however old it is; results go first.
 func TestTheAIsCurrentEditsStay(t *testing.T) {
-	write := func(id, path, text string) []sdk.Content {
-		params := fmt.Sprintf(`{"file_path":%q,"content":%q}`, path, text)
-		return []sdk.Content{call(id, "write_file", params), answer(id, "write_file", "ok")}
+	ran := func(id, tool, field, text, result string) []sdk.Content {
+		params := fmt.Sprintf(`{"file_path":"/w/a","old_string":"x",%q:%q}`, field, strings.Repeat(text+"\n", 30))
+		return []sdk.Content{call(id, tool, params), answer(id, tool, result)}
 	}
-	old, current := strings.Repeat("an old plain line\n", 30), strings.Repeat("a current plain line\n", 30)
-	history := slices.Concat([]sdk.Content{said(sdk.Human, "Go.")}, write("o", "/w/a", old), write("n", "/w/a", current),
-		work(40)[1:])
-	left := sdktest.Compress(t, Strategy{}, history, limits(history)).History
-	if got := transcript(left); !strings.Contains(got, "a current plain line") || strings.Contains(got, "an old plain") {
-		t.Errorf("%.2000s", got)
+	history := slices.Concat([]sdk.Content{said(sdk.Human, "Go.")},
+		ran("o", "Write", "content", "an old line", "ok"), ran("n", "Write", "content", "a current line", "ok"),
+		ran("e", "Edit", "new_string", "a mended line", "ok"),
+		ran("f", "Write", "content", "a refused line", "Error: it is locked"), work(40)[1:])
+	left := transcript(sdktest.Compress(t, Strategy{}, history, limits(history)).History)
+	for line, stays := range map[string]bool{"an old line": false, "a current line": true, "a mended line": true,
+		"a refused line": false} {
+		if strings.Contains(left, line) != stays {
+			t.Errorf("%q stays: %v", line, !stays)
+		}
 	}
 }
 
@@ -170,15 +176,26 @@ func TestWhenACompressIsDue(t *testing.T) {
 	}
 }
 
-// What was sent stays, and what the agent asked for once more.
+// What was sent stays, what is pinned, and what the agent asked for once more, also by a script.
 func TestRepeatsThatStay(t *testing.T) {
 	history := work(1)
 	body := history[2].Blocks[0].(sdk.ToolResponse).ResultText()
-	asked := slices.Concat(history, []sdk.Content{call("d", "mcp__thresh__thresh_recall", `{"id":"c"}`),
-		answer("d", "mcp__thresh__thresh_recall", body)})
-	sent := slices.Concat(history, history[1:3], []sdk.Content{said(sdk.AI, "Seen.")})
-	for name, history := range map[string][]sdk.Content{"asked for": asked, "sent": sent} {
-		if got := sdktest.Optimize(t, Strategy{}, history, sdktest.Config{}); len(got.Replacements) > 0 {
+	again := func(tool, result string) []sdk.Content {
+		return slices.Concat(history, []sdk.Content{call("d", tool, `{"id":"c"}`), answer("d", tool, result)})
+	}
+	pinned := again("bash", body)
+	pinned[5].Metadata = json.RawMessage(`{"pinned":true}`)
+	for name, tt := range map[string]struct {
+		history []sdk.Content
+		changed int
+	}{
+		"new":         {again("bash", body), 1},
+		"sent":        {append(again("bash", body), said(sdk.AI, "Seen.")), 0},
+		"pinned":      {pinned, 0},
+		"asked for":   {again("mcp__thresh__thresh_recall", body), 0},
+		"by a script": {again("bash", marks.Recalled(1, "result of read_file")+"\n"+body), 0},
+	} {
+		if got := sdktest.Optimize(t, Strategy{}, tt.history, sdktest.Config{}); len(got.Replacements) != tt.changed {
 			t.Errorf("%s: %d entries changed", name, len(got.Replacements))
 		}
 	}

@@ -17,8 +17,8 @@ import (
 const (
 	// minRepeat is how many bytes a text must have to be looked through.
 	minRepeat = 600
-	// runLines and runBytes are how long a run must be to be left out. It must also be twice as long as its mark.
-	runLines, runBytes = 3, 160
+	// runLines is how long a run must be to be left out. It must also be twice as long as its mark.
+	runLines = 3
 	// maxRuns is how many runs of one text go: what is made of more pieces nobody puts together.
 	maxRuns = 12
 	// minOmitted is the share of a text that must go for it to be changed at all.
@@ -166,7 +166,7 @@ func (r *reader) repeat(all []string, keys []uint64, i int) (mark string, n int)
 	ref := marks.Reference{From: from + 1, To: from + n, Label: s.label,
 		Nth: int(r.index.labels[s.label]-s.nth+r.later[s.label]) + 1}
 	mark = ref.String()
-	if bytes < max(runBytes, 2*len(mark)) || ref.Nth > marks.MaxNth {
+	if bytes < 2*len(mark) || ref.Nth > marks.MaxNth {
 		return "", n
 	}
 	if last := all[i+n-1]; last[len(last)-1] == '\n' {

@@ -22,9 +22,8 @@ type lineIndex struct {
 	labels  map[string]int32 // how many results have a label
 }
 
-// maxLines bounds the lines of one text and maxInAll those of all; when these are more, it begins again with what
-// follows.
-const maxLines, maxInAll = 1 << 14, 1 << 17
+// maxLines is how many lines are kept; when these are more, it begins again with what follows.
+const maxLines = 1 << 17
 
 // source is one text that was taken in: the lines from a position on, as far as the next one's.
 type source struct {
@@ -70,7 +69,7 @@ func window(keys []uint64) (h uint64) {
 
 // add takes a result in.
 func (x *lineIndex) add(label string, texts []content.Literal) {
-	if len(x.lines) > maxInAll {
+	if len(x.lines) > maxLines {
 		x.lines, x.windows, x.sources = nil, map[uint64]int32{}, nil
 	}
 	s := source{label: label, nth: x.labels[label] + 1}
@@ -79,7 +78,7 @@ func (x *lineIndex) add(label string, texts []content.Literal) {
 			continue
 		}
 		lines := slices.Collect(strings.Lines(t.Text))
-		keys := x.keys(lines[:min(len(lines), maxLines)])
+		keys := x.keys(lines)
 		x.sources, x.lines = append(x.sources, s), append(x.lines, keys...)
 		for i := range keys {
 			// Of equal windows in one text the first counts: a run from there is the longest.

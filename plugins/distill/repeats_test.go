@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )
@@ -18,6 +19,9 @@ func ran(tool, parameters, result string) []sdk.Content {
 	id := fmt.Sprint(tool, len(parameters), len(result))
 	return []sdk.Content{call(id, tool, parameters), answer(id, tool, result)}
 }
+
+// together are two calls that were made before the result of either.
+func together(a, b []sdk.Content) []sdk.Content { return []sdk.Content{a[0], b[0], a[1], b[1]} }
 
 // each makes a text of n lines.
 func each(n int, line func(i int) string) string {
@@ -31,69 +35,91 @@ func each(n int, line func(i int) string) string {
 // What differs from every earlier result stays, however much its lines look like theirs. What is one run of one earlier
 // result goes, and the mark says which lines of which.
 func TestWhatIsLeftOutStandsInOneResult(t *testing.T) {
-	const tests = `{"command":"go test -v ./..."}`
-	suite := func(failed func(i int) bool) string {
-		return each(14, func(i int) string {
+	bash := func(command string) func(result string) []sdk.Content {
+		return func(result string) []sdk.Content { return ran("Bash", fmt.Sprintf(`{"command":%q}`, command), result) }
+	}
+	ls, other, test := bash("git ls-files"), bash("x"), bash("go test -v ./...")
+	suite := func(failed func(i int) bool) []sdk.Content {
+		return test(each(14, func(i int) string {
 			word := "PASS"
 			if failed(i) {
 				word = "FAIL"
 			}
 			return fmt.Sprintf("--- %s: TestNumber%dOfTheParserForHeaders (0.00s)", word, i)
-		})
+		}))
 	}
 	du := func(factor int) string {
 		return each(40, func(i int) string { return fmt.Sprintf("%d\t./src/components/folder_%02d", factor*(i+3), i) })
 	}
 	names := func(i int) string { return fmt.Sprintf("src/components/part_%02d/index.ts", i) }
+	list := func(from, to int) string { return each(to-from, func(i int) string { return names(from + i) }) }
+	wide := func(i int) string { return names(i) + strings.Repeat(" ", 300) }
 	log := func(hour int) string {
 		return each(30, func(i int) string { return fmt.Sprintf("%d:%02d:07 worker %d is idle and waits", hour, i, i) })
 	}
 	numbered := func(first, n int) string {
 		return each(n, func(i int) string { return fmt.Sprintf("%6d→\tvalue := compute_%d(input)", first+i, i) })
 	}
-	const ls = `{"command":"git ls-files"}`
+	failed := ran("Edit", `{"file_path":"/w/a"}`, "<tool_use_error>no such text:\n"+list(0, 40)+"</tool_use_error>")
+	pieces := func(n int) (s string) { // of five lines, the last first
+		for i := range n {
+			s += list(5*(n-1-i), 5*(n-i))
+		}
+		return s
+	}
 	for name, tt := range map[string]struct {
-		before []sdk.Content
-		tool   string
-		params string
-		result string
-		want   string // "": it stays
+		before, now []sdk.Content
+		want        string // "": it stays
 	}{
-		"tests that pass, fail, and half fail": {slices.Concat(
-			ran("Bash", tests, suite(func(int) bool { return false })),
-			ran("Bash", tests, suite(func(int) bool { return true }))),
-			"Bash", tests, suite(func(i int) bool { return i%3 == 0 }), ""},
-		"du with other sizes": {ran("Bash", `{"command":"du"}`, du(7)), "Bash", `{"command":"du"}`, du(11), ""},
-		"a list in reverse": {ran("Bash", ls, each(40, names)), "Bash", `{"command":"sort -r"}`,
-			each(40, func(i int) string { return names(39 - i) }), ""},
-		"a log of another hour": {ran("Bash", `{"command":"log"}`, log(10)), "Bash", `{"command":"log"}`, log(11), ""},
-		"some names of a list": {ran("Bash", ls, each(40, names)), "Bash", `{"command":"git diff --name-only"}`,
-			each(20, func(i int) string { return names(2 * i) }), ""},
-		"what a call was given": {ran("Write", `{"file_path":"/w/a.ts","content":"`+
-			strings.ReplaceAll(each(40, names), "\n", `\n`)+`"}`, "written"), "Bash", ls, each(40, names), ""},
+		"tests that pass, fail, and half fail": {slices.Concat(suite(func(int) bool { return false }),
+			suite(func(int) bool { return true })), suite(func(i int) bool { return i%3 == 0 }), ""},
+		"du with other sizes":   {other(du(7)), other(du(11)), ""},
+		"a list in reverse":     {ls(list(0, 40)), other(each(40, func(i int) string { return names(39 - i) })), ""},
+		"a log of another hour": {other(log(10)), other(log(11)), ""},
+		"some names of a list":  {ls(list(0, 40)), other(each(20, func(i int) string { return names(2 * i) })), ""},
+		"what a call was given": {ran("Write", fmt.Sprintf(`{"file_path":"/w/a.ts","content":%q}`, list(0, 40)), "written"),
+			ls(list(0, 40)), ""},
 		"the same with other line numbers": {ran("Read", `{"file_path":"/w/a.go"}`, numbered(1, 30)),
-			"Read", `{"file_path":"/w/a.go"}`, numbered(5, 30), ""},
+			ran("Read", `{"file_path":"/w/a.go"}`, numbered(5, 30)), ""},
 
-		"two lines of a result": {ran("Bash", ls, each(40, names)), "Bash", `{"command":"x"}`,
-			each(2, func(i int) string { return names(i) + strings.Repeat(" ", 300) }), ""},
-		"a short result": {ran("Bash", ls, each(12, names)), "Bash", ls, each(12, names), ""},
+		"two lines of a result": {ls(each(40, wide)), other(each(2, wide)), ""},
+		"a short result":        {ls(list(0, 12)), ls(list(0, 12)), ""},
+		"runs that are hardly longer than their marks": {ls(list(0, 40)),
+			other(each(40, func(i int) string { return names(i + i%5/4*40) })), ""},
+		"a little of a result":     {ls(list(0, 5)), other(list(0, 90)), ""},
+		"in the 21st last result":  {slices.Concat(ls(list(0, 40)), slices.Repeat(ls("none"), 20)), ls(list(0, 40)), ""},
+		"with a line like a mark":  {ls(list(0, 40)), ls(list(0, 40) + marks.Omitted(3)), ""},
+		"what would be no failure": {failed, failed, ""},
 
-		"the same again": {ran("Bash", ls, each(40, names)), "Bash", ls, each(40, names),
+		"the same again": {ls(list(0, 40)), ls(list(0, 40)),
 			"[… 40 lines omitted: lines 1-40 of the result of Bash git ls-files above]\n"},
-		"in another command": {ran("Bash", `{"command":"ls [a-z]*\n\u001b"}`, "total\n"+each(40, names)), "Bash", ls,
-			each(40, names), "[… 40 lines omitted: lines 2-41 of the result of Bash ls (a-z)* above]\n"},
-		"in the result before the last": {slices.Concat(ran("Bash", ls, each(40, names)), ran("Bash", ls, du(7))),
-			"Bash", ls, each(40, names),
+		"in another command": {ran("Bash", `{"command":"ls [a-z]*\n\u001b"}`, "total\n"+list(0, 40)), ls(list(0, 40)),
+			"[… 40 lines omitted: lines 2-41 of the result of Bash ls (a-z)* above]\n"},
+		"in the result before the last": {slices.Concat(ls(list(0, 40)), ls(du(7))), ls(list(0, 40)),
 			"[… 40 lines omitted: lines 1-40 of the 2nd last result of Bash git ls-files above]\n"},
-		"a part without a line break at its end": {ran("Bash", ls, "first\n"+each(40, names)), "Bash", `{"command":"x"}`,
-			"new\n" + strings.TrimSuffix(each(30, names), "\n"),
+		"in the 20th last result": {slices.Concat(ls(list(0, 40)), slices.Repeat(ls("none"), 19)), ls(list(0, 40)),
+			"[… 40 lines omitted: lines 1-40 of the 20th last result of Bash git ls-files above]\n"},
+		"in the result before one that is new too": {ls(list(0, 40)), together(ls(du(7)), ls(list(0, 40))),
+			"[… 40 lines omitted: lines 1-40 of the 2nd last result of Bash git ls-files above]\n"},
+		"a part without a line break at its end": {ls("first\n" + list(0, 40)),
+			other("new\n" + strings.TrimSuffix(list(0, 30), "\n")),
 			"new\n[… 30 lines omitted: lines 2-31 of the result of Bash git ls-files above]"},
+		"half of a result": {ls(list(0, 20)), other(list(0, 40)),
+			"[… 20 lines omitted: lines 1-20 of the result of Bash git ls-files above]\n" + list(20, 40)},
+		"the ends of two results": {slices.Concat(ls(list(0, 20)), other(list(20, 40))), test(list(10, 40)),
+			"[… 10 lines omitted: lines 11-20 of the result of Bash git ls-files above]\n" +
+				"[… 20 lines omitted: lines 1-20 of the result of Bash x above]\n"},
+		"one line again and again": {ls(strings.Repeat(wide(1)+"\n", 40)), other(strings.Repeat(wide(1)+"\n", 40)),
+			"[… 40 lines omitted: lines 1-40 of the result of Bash git ls-files above]\n"},
+		"twelve runs at most": {ls(list(0, 70)), other(pieces(14)), each(12, func(i int) string {
+			return fmt.Sprintf("[… 5 lines omitted: lines %d-%d of the result of Bash git ls-files above]", 66-5*i, 70-5*i)
+		}) + pieces(2)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			history := slices.Concat([]sdk.Content{said(sdk.Human, "Go.")}, tt.before, ran(tt.tool, tt.params, tt.result))
+			history := slices.Concat([]sdk.Content{said(sdk.Human, "Go.")}, tt.before, tt.now)
 			got := sdktest.Optimize(t, Strategy{}, history, sdktest.Config{WorkspaceRoot: "/w"})
 			if tt.want == "" {
-				tt.want = tt.result
+				tt.want = tt.now[len(tt.now)-1].Blocks[0].(sdk.ToolResponse).ResultText()
 			}
 			last := got.History[len(got.History)-1].Blocks[0].(sdk.ToolResponse)
 			if last.ResultText() != tt.want {
@@ -184,6 +210,23 @@ func TestMarksStandForWhatWasThere(t *testing.T) {
 	})
 	if found == 0 {
 		t.Error("no mark was made")
+	}
+}
+
+// What is remembered of a long session is bounded; what came last is still found, and counted rightly.
+func TestTheIndexIsBounded(t *testing.T) {
+	x := newLineIndex()
+	for i := range 3 {
+		for range 20 {
+			x.add("other", []content.Literal{{Text: each(10_000, func(n int) string { return fmt.Sprint(i, n) })}})
+		}
+		x.add("wanted", []content.Literal{{Text: "a\nb\nc\n"}})
+	}
+	if n := len(x.lines); n > maxLines+10_000 {
+		t.Errorf("%d lines are remembered", n)
+	}
+	if s, _, n := x.longest(x.keys([]string{"a\n", "b\n", "c\n"})); n != 3 || s.label != "wanted" || s.nth != 3 {
+		t.Errorf("%d lines of %+v", n, s)
 	}
 }
 

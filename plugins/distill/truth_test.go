@@ -61,11 +61,12 @@ func TestMarksCountWhatWent(t *testing.T) {
 	}
 }
 
-// The line for calls that went says which failed, and of which nobody knows because the result was pruned before.
+// The line for calls that went says which failed, which have no result, and of which nobody knows because it was pruned
+// before.
 func TestFailuresAreTold(t *testing.T) {
 	plain := strings.Repeat("some plain words ", 40)
 	history := []sdk.Content{said(sdk.Human, "Go."), call("p", "Bash", `{"command":"see host_17","why":"`+plain[:600]+`"}`),
-		answer("p", "Bash", prune.Pointer)}
+		answer("p", "Bash", prune.Pointer), call("q", "Bash", `{"command":"wait","why":"`+plain[:600]+`"}`)}
 	for i := range 60 {
 		id := fmt.Sprint("c", i)
 		result, tool, params := plain, "Bash", `{"command":"say so"}`
@@ -79,7 +80,8 @@ func TestFailuresAreTold(t *testing.T) {
 	config := limits(history)
 	got := sdktest.Compress(t, Strategy{}, history, config)
 	left := transcript(got.History)
-	for _, want := range []string{"Edit /w/a b - c — error", "Bash say so", "Bash see host_17 — outcome unknown"} {
+	for _, want := range []string{"Edit /w/a b - c — error", "Bash say so", "Bash see host_17 — outcome unknown",
+		"Bash wait — no result"} {
 		if !strings.Contains(left, want) {
 			t.Errorf("%q is not told: %.3000s", want, left)
 		}
