@@ -17,8 +17,30 @@ type Part struct {
 	Edited bool
 	// Content shares blocks with the history that the strategy was given.
 	Content content.Content
-	// Kept is, for each block of an edited entry, its position in the entry before; -1 if it is new.
+	// Kept is, for each block of an edited entry, its position in the entry before; -1 if it is new. Of several equal
+	// blocks it may be any.
 	Kept []int
+	// Of is like Kept, and also says which block of the AI or a tool a new one is less of. A response answers the call that
+	// this block answered, or one that equals it.
+	Of []int
+}
+
+// AllKept returns the part for an entry that keeps its blocks, and may have other metadata.
+func AllKept(index int, c content.Content) Part {
+	p := Part{Index: index, Edited: true, Content: c, Kept: make([]int, len(c.Blocks))}
+	for i := range p.Kept {
+		p.Kept[i] = i
+	}
+	p.Of = slices.Clone(p.Kept)
+	return p
+}
+
+// Origin returns where a block of the entry was in the history; -1 if it was nowhere.
+func (p Part) Origin(block int) int {
+	if p.Edited {
+		return p.Of[block]
+	}
+	return block
 }
 
 // Optimize returns the history that the edits make. The error joins everything that is wrong, each an
@@ -199,6 +221,7 @@ func edited(found *problems, c content.Content, index int, pieces []rewrite.Bloc
 	}
 	out := c
 	out.Blocks = blocks
+	part := Part{Index: index, Edited: true, Content: out, Kept: from, Of: slices.Clone(from)}
 	quote := func(e *Error) *Error { return e.quoted(describe(c.Blocks...), describe(blocks...)) }
 	if c.Pinned() {
 		found.add(quote(wrong(index, ErrPinned, "it was changed")))
@@ -211,11 +234,11 @@ func edited(found *problems, c content.Content, index int, pieces []rewrite.Bloc
 	case len(blocks) == 0:
 		found.add(wrong(index, ErrInvalidEntry, "no blocks are left: remove it instead"))
 	case c.Speaker != content.Human:
-		found.less(index, c.Blocks, blocks, from)
-	case !reduced(c.Blocks, blocks, from) && !(cuts && cutAtEnd(c.Blocks, blocks)):
+		found.less(c.Blocks, part)
+	case !reduced(c.Blocks, blocks) && !(cuts && cutAtEnd(c.Blocks, blocks)):
 		found.add(quote(&Error{Index: index, Err: ErrHumanChanged}))
 	}
-	return Part{Index: index, Edited: true, Content: out, Kept: from}
+	return part
 }
 
 // isOpaque reports whether b is of an unknown kind. Strategies must leave such blocks alone: what they mean to the

@@ -205,10 +205,9 @@ func cutAtEnd(before, after []content.Block) bool {
 	return true
 }
 
-// reduced reports whether an edit of a human entry only took parts out. kept is, for each block of after, its position
-// in before or -1.
-func reduced(before, after []content.Block, kept []int) bool {
-	return reducedEach(before, after, kept) || reducedTogether(before, after)
+// reduced reports whether an edit of a human entry only took parts out.
+func reduced(before, after []content.Block) bool {
+	return reducedEach(before, after) || reducedTogether(before, after)
 }
 
 // reducedTogether is for an inclusion that an agent sent as several text blocks: one marker may stand for several of
@@ -252,35 +251,18 @@ func joined(blocks []content.Block) (text string, n int, extra []content.Fields)
 	return b.String(), n, extra
 }
 
-func reducedEach(before, after []content.Block, kept []int) bool {
-	next := 0 // the first block of before that is not accounted for
-	// gone accounts for the removed blocks before to; news are the new blocks in their place.
-	gone := func(to int, news []content.Block) bool {
-		for ; next < to; next++ {
-			// Blank text needs no marker. One that a strategy puts there all the same is refused below, as one too
-			// many.
-			if t, ok := before[next].(content.Text); ok && strings.TrimSpace(t.Text) == "" {
-				continue
-			}
-			if len(news) == 0 || !replaces(before[next], news[0]) {
-				return false
-			}
-			news = news[1:]
-		}
-		return len(news) == 0
-	}
-	var news []content.Block
-	for i, from := range kept {
-		if from < 0 {
-			news = append(news, after[i])
-			continue
-		}
-		if !gone(from, news) {
+func reducedEach(before, after []content.Block) bool {
+	for _, b := range before {
+		t, isText := b.(content.Text)
+		blank := isText && strings.TrimSpace(t.Text) == "" // it needs no marker, and gets none
+		switch {
+		case len(after) > 0 && (content.Equal(b, after[0]) || !blank && replaces(b, after[0])):
+			after = after[1:]
+		case !blank:
 			return false
 		}
-		news, next = nil, from+1
 	}
-	return gone(len(before), news)
+	return len(after) == 0
 }
 
 // replaces reports whether b may be left of a block of a human entry. A text block may lose whole lines and keeps its

@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -18,51 +19,74 @@ import (
 // So a call is kept or dropped as it is. A block with a provider's proof is kept with its entry. A new entry of a
 // Compress, which the host marks as made, holds no other calls and results than the history.
 
-// less finds the first new block of an edited entry that is more than a part of what the entry had. kept is, for each
-// of blocks, its position in was or -1. It takes time proportional to the entry before and after.
-func (p *problems) less(index int, was, blocks []content.Block, kept []int) {
+// less finds the first new block of an edited entry that is more than a part of what the entry had. It sets part.Of, and
+// takes as kept what came again as it was.
+func (p *problems) less(was []content.Block, part Part) {
+	blocks := part.Content.Blocks
 	stays := make([]bool, len(was))
-	for _, k := range kept {
+	for _, k := range part.Kept {
 		if k >= 0 {
 			stays[k] = true
 		}
 	}
 	for i, b := range was {
 		if parts := content.Apart(b); parts.Proof() != "" && !stays[i] {
-			p.add(wrong(index, ErrSigned, "block %d of the entry as it was", i).
+			p.add(wrong(part.Index, ErrSigned, "block %d of the entry as it was", i).
 				quoted(describe(b), describe(blocks[min(i, len(blocks)-1)])))
 			return
 		}
 	}
-	next, behind := 0, 0 // the first block of was that no block is made of yet; the next kept block
-	for i, b := range blocks {
-		if kept[i] >= 0 {
-			next = kept[i] + 1
-			continue
-		}
-		to := len(was)
-		for behind = max(behind, i); behind < len(blocks) && kept[behind] < 0; {
-			behind++
-		}
-		if behind < len(blocks) {
-			to = kept[behind]
-		}
-		if onlyMarks(b) {
-			continue
-		}
-		from, short := next, b
-		for ; next < to && !isLess(was[next], short); next++ {
-			if next == from { // it is compared with more than one
-				short = fewMarks(b)
+	of, lost := madeOf(was, part, func(int, int) bool { return true })
+	if lost >= 0 {
+		for i := lost; part.Kept[lost] >= 0; i-- { // the new block before a kept one that takes its place
+			if part.Kept[i] < 0 && of[i] >= 0 {
+				lost = i
 			}
 		}
-		if next >= to {
-			p.add(wrong(index, fault(was[from:max(from, to)], b), "block %d", i).
-				quoted(describe(was[from:max(from, to)]...), describe(b)))
-			return
+		from := 0
+		if lost > 0 {
+			from = slices.Max(of[:lost]) + 1
 		}
+		p.add(wrong(part.Index, fault(was[from:], blocks[lost]), "block %d", lost).
+			quoted(describe(was[from:]...), describe(blocks[lost])))
+		return
+	}
+	copy(part.Of, of)
+	for i, k := range of {
+		if k >= 0 && content.Equal(was[k], blocks[i]) {
+			part.Kept[i] = k
+		}
+	}
+}
+
+// madeOf finds what each block of an entry was: the first one, behind what the block before was, that it equals or, if
+// it is new, is less of; -1 for nothing but marks. To take the first finds all if there is a way to. Which of equal
+// blocks an answer names as kept does not matter: the SDK gets blocks, not positions. may says which block may be
+// which. lost is the first block that is not found, -1 if there is none. It takes time proportional to both entries.
+func madeOf(was []content.Block, part Part, may func(block, of int) bool) (of []int, lost int) {
+	of = make([]int, len(part.Content.Blocks))
+	next := 0
+	for i, b := range part.Content.Blocks {
+		fresh := part.Edited && part.Kept[i] < 0
+		if of[i] = -1; fresh && onlyMarks(b) {
+			continue
+		}
+		short := b
+		for from := next; next < len(was); next++ {
+			if fresh && next == from+1 { // it is compared with more than one
+				short = fewMarks(b)
+			}
+			if may(i, next) && (fresh && Less(was[next], short) || !fresh && content.Equal(was[next], b)) {
+				break
+			}
+		}
+		if next == len(was) {
+			return of, i
+		}
+		of[i] = next
 		next++
 	}
+	return of, -1
 }
 
 func onlyMarks(b content.Block) bool {
@@ -89,8 +113,8 @@ func fewMarks(b content.Block) content.Block {
 	return p.Block()
 }
 
-// isLess reports whether a block is what may be left of another one, which has no proof.
-func isLess(old, b content.Block) bool {
+// Less reports whether a block is what may be left of another one, which has no proof.
+func Less(old, b content.Block) bool {
 	p, q := content.Apart(old), content.Apart(b)
 	if p.Kind != q.Kind || p.Number == 0 || !p.Extra.Equal(q.Extra) {
 		return false

@@ -78,17 +78,12 @@ func pairingOf(
 }
 
 // origin returns where a block of the answer was in the history; ok is false for a new block.
-func origin(parts []Part, at turns.At) (was turns.At, ok bool) {
+func origin(parts []Part, at turns.At, place func(entry int) int) (was turns.At, ok bool) {
 	part := parts[at.Entry]
-	switch {
-	case part.Index < 0:
+	if part.Index < 0 || part.Origin(at.Block) < 0 {
 		return turns.At{}, false
-	case !part.Edited:
-		return turns.At{Entry: part.Index, Block: at.Block}, true
-	default:
-		was = turns.At{Entry: part.Index, Block: part.Kept[at.Block]}
-		return was, was.Block >= 0
 	}
+	return turns.At{Entry: place(part.Index), Block: part.Origin(at.Block)}, true
 }
 
 // touched returns the ids of all calls and responses that a rewrite could have parted: those in removed, changed or new
@@ -153,73 +148,51 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 	p.crossed(paired, pairs, history, parts, func(i int) int { return i })
 }
 
-type exchange struct{ call, response turns.At }
-
-// crossed reports calls that got the response to another call of their id. A [pairing] does not tell apart blocks of
-// one entry with one id; here, where both halves of a pair are old blocks, they must be a pair of the history, or equal
-// to one. parts are the entries of is, history those of was, and place maps a part's index to a position in history.
+// crossed reports responses that answer another call of their id than they did. A [pairing] does not tell apart blocks
+// of one entry with one id. parts are the entries of is, history those of was, and place maps a part's index to a position
+// in history. Where responses were found to be those of other calls, it looks for ones that fit, and sets Part.Of.
 func (p *problems) crossed(
 	was, is *turns.Pairs, history []content.Content, parts []Part, place func(entry int) int,
 ) {
-	type swap struct {
-		exchange
-		err *Error
+	alike := likeness(history)
+	fits := func(call turns.At, response turns.At) bool {
+		c, known := origin(parts, call, place)
+		asked, answers := was.Call(response)
+		return !known || answers && (asked == c || alike(asked) == alike(c))
 	}
-	var stayed []exchange
-	var swapped []swap
-	var entries []int // of halves of swapped
+	var crossed []int // the parts with such responses
 	for call, response := range is.Answered() {
-		c, known := origin(parts, call)
-		r, knownToo := origin(parts, response)
-		if !known || !knownToo {
-			continue
-		}
-		x := exchange{turns.At{Entry: place(c.Entry), Block: c.Block}, turns.At{Entry: place(r.Entry), Block: r.Block}}
-		switch answer, answered := was.Response(x.call); {
-		case answer == x.response:
-			stayed = append(stayed, x)
-		case answered:
-			err := wrong(r.Entry, ErrMismatched, "block %d answers another call of its id now", r.Block)
-			swapped, entries = append(swapped, swap{x, err}), append(entries, x.call.Entry, x.response.Entry)
+		if r, known := origin(parts, response, place); known && !fits(call, r) {
+			crossed = append(crossed, response.Entry)
 		}
 	}
-	if len(swapped) == 0 { // the usual case, which compares no blocks
-		return
-	}
-	alike := likeness(history, entries)
-	left := map[exchange]int{} // how many pairs of history that read like this one are left
-	for call, response := range was.Answered() {
-		left[alike(exchange{call, response})]++
-	}
-	for _, x := range stayed {
-		left[alike(x)]--
-	}
-	slices.SortStableFunc(swapped, func(a, b swap) int { return cmp.Compare(a.err.Index, b.err.Index) })
-	for _, x := range swapped {
-		like := alike(x.exchange)
-		if left[like]--; left[like] < 0 {
-			p.add(x.err)
+	slices.Sort(crossed)
+	for _, entry := range slices.Compact(crossed) {
+		part := parts[entry]
+		at := place(part.Index)
+		of, lost := madeOf(history[at].Blocks, part, func(block, of int) bool {
+			call, answers := is.Call(turns.At{Entry: entry, Block: block})
+			return !answers || fits(call, turns.At{Entry: at, Block: of})
+		})
+		if lost >= 0 {
+			p.add(wrong(part.Index, ErrMismatched, "block %d answers another call of its id now", part.Origin(lost)))
+		} else if part.Edited {
+			copy(part.Of, of)
 		}
 	}
 }
 
-// likeness returns a function that names pairs, so that pairs that read alike get one name: each half is named by the
-// first block of its entry that equals it, in the given entries. A strategy that removes the first of two equal calls
-// may say that it kept the first, as nothing tells them apart.
-func likeness(history []content.Content, entries []int) func(exchange) exchange {
+// likeness returns a function that names blocks, so that equal ones of an entry get one name. A strategy that removes
+// the first of two equal calls may say that it kept the first, as nothing tells them apart.
+func likeness(history []content.Content) func(turns.At) turns.At {
 	firsts := map[int][]int{}
-	for _, i := range entries {
-		if firsts[i] == nil {
-			firsts[i] = rewrite.Firsts(history[i].Blocks)
+	return func(at turns.At) turns.At {
+		if firsts[at.Entry] == nil {
+			firsts[at.Entry] = rewrite.Firsts(history[at.Entry].Blocks)
 		}
-	}
-	name := func(at turns.At) turns.At {
-		if first := firsts[at.Entry]; first != nil {
-			at.Block = first[at.Block]
-		}
+		at.Block = firsts[at.Entry][at.Block]
 		return at
 	}
-	return func(x exchange) exchange { return exchange{name(x.call), name(x.response)} }
 }
 
 func lastSpoken(n int, at func(int) content.Content) int {

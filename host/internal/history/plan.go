@@ -136,12 +136,8 @@ func (s Snapshot) PlanKept(rules map[int]string) *Plan {
 	for _, i := range slices.Sorted(maps.Keys(rules)) {
 		e := *s.Entries[i]
 		e.Content = check.MarkKept(e.Content, rules[i])
-		part := check.Part{Index: i, Edited: true, Content: e.Content, Kept: make([]int, len(e.Content.Blocks))}
-		for j := range part.Kept {
-			part.Kept[j] = j
-		}
 		p.Replacements[i] = e.Content
-		p.changes, p.changed = append(p.changes, check.Change{Part: part}), append(p.changed, &e)
+		p.changes, p.changed = append(p.changes, check.Change{Part: check.AllKept(i, e.Content)}), append(p.changed, &e)
 	}
 	return p
 }

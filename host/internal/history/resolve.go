@@ -93,33 +93,14 @@ func (r *resolver) read() {
 	}
 	for k, x := range r.after {
 		if p := r.parts[x.Entry]; p.Index >= 0 {
-			r.now[spot{p.Index, r.origin(p, x.Block)}] = k
+			r.now[spot{p.Index, p.Origin(x.Block)}] = k
 		}
 	}
-}
-
-func (r *resolver) origin(p check.Part, block int) int {
-	if !p.Edited {
-		return block
-	}
-	if p.Kept[block] >= 0 {
-		return p.Kept[block]
-	}
-	now, ok := p.Content.Blocks[block].(content.ToolResponse)
-	if !ok {
-		return -1
-	}
-	for j, b := range r.old[p.Index].Content.Blocks { // the response to the same call, with another result
-		if was, ok := b.(content.ToolResponse); ok && was.CallID == now.CallID && !slices.Contains(p.Kept, j) {
-			return j
-		}
-	}
-	return -1
 }
 
 func (r *resolver) block(p *check.Part, part, block int, response content.ToolResponse) {
 	r.read()
-	self, known := r.at[spot{p.Index, r.origin(*p, block)}]
+	self, known := r.at[spot{p.Index, p.Origin(block)}]
 	var changed []content.Literal
 	for _, s := range content.Literals(response.Result) {
 		if !strings.Contains(s.Text, marks.Refers) {
@@ -146,10 +127,7 @@ func (r *resolver) block(p *check.Part, part, block int, response content.ToolRe
 
 func replaceBlock(p *check.Part, at int, b content.Block) {
 	if !p.Edited {
-		p.Edited, p.Kept = true, make([]int, len(p.Content.Blocks))
-		for j := range p.Kept {
-			p.Kept[j] = j
-		}
+		*p = check.AllKept(p.Index, p.Content)
 	}
 	p.Content.Blocks = slices.Clone(p.Content.Blocks)
 	p.Content.Blocks[at], p.Kept[at] = b, -1

@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
+	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
 // Place is the directory in which a command begins. The zero value is where the agent began.
@@ -21,8 +22,12 @@ type Dirs struct {
 	mu   sync.Mutex
 	seen uint64
 	now  Place
-	open map[string]move  // by call: those not answered yet that may change the directory
-	of   map[string]Place // by entry, where it is not the zero value
+	// The calls since the last time when none of open waited, which are numbers in it.
+	match   turns.Matcher
+	calls   int
+	open    map[int]move     // those not answered yet that may change the directory
+	several bool             // there were more of them
+	of      map[string]Place // by entry, where it is not the zero value
 }
 
 type move struct {
@@ -41,7 +46,7 @@ func (d *Dirs) Follow(
 		return
 	}
 	if d.seen == 0 {
-		d.now.Lost, d.open, d.of = rewritten, map[string]move{}, map[string]Place{}
+		d.now.Lost, d.open, d.of = rewritten, map[int]move{}, map[string]Place{}
 	}
 	from := n - int(min(added-d.seen, uint64(n)))
 	d.seen = added
@@ -67,6 +72,11 @@ func (d *Dirs) At(id string) Place {
 }
 
 func (d *Dirs) call(id string, c content.Content, t *tools.Taxonomy) {
+	if len(d.open) == 0 {
+		d.match.Reset()
+		d.several = false
+	}
+	entry := d.calls
 	if d.now != (Place{}) {
 		d.of[id] = d.now
 	}
@@ -75,8 +85,11 @@ func (d *Dirs) call(id string, c content.Content, t *tools.Taxonomy) {
 		if !ok {
 			continue
 		}
+		d.calls++
+		d.match.Call(call.ID, call.Name, turns.At{Entry: entry, Block: d.calls})
 		if to, moves := after(call, t, d.now); moves {
-			d.open[call.ID] = move{call, to}
+			d.several = len(d.open) > 0
+			d.open[d.calls] = move{call, to}
 			d.now = Place{Lost: true} // until it is answered
 		}
 	}
@@ -88,14 +101,14 @@ func (d *Dirs) answer(c content.Content, t *tools.Taxonomy) {
 		if !ok {
 			continue
 		}
-		m, ok := d.open[r.CallID]
+		call, _ := d.match.Response(r.CallID, r.ToolName)
+		m, ok := d.open[call.Block]
 		if !ok {
 			continue
 		}
 		// Of several, the last to run decides, and which that was is not known.
-		alone := len(d.open) == 1
-		delete(d.open, r.CallID)
-		if alone && t.Judge(m.call, r).Outcome == tools.OutcomeSuccess {
+		delete(d.open, call.Block)
+		if !d.several && t.Judge(m.call, r).Outcome == tools.OutcomeSuccess {
 			d.now = m.to
 			if dir, ok := resetTo(r.ResultText()); ok {
 				d.now = Place{Dir: dir}

@@ -15,7 +15,8 @@ func TestADirectoryIsFollowedFromCallToCall(t *testing.T) {
 	const asks = "sed -i s/a/b/ a.go"
 	for name, tt := range map[string]struct {
 		preset string
-		// before are the calls before it, "command → result"; "" for a result is none, and "+" puts a call beside the next.
+		// before are the calls before it, "command → result"; "" for a result is none, "+" puts a call beside the next, and
+		// "=" also gives both one id.
 		before []string
 		want   string
 	}{
@@ -35,6 +36,9 @@ func TestADirectoryIsFollowedFromCallToCall(t *testing.T) {
 		"put back":                 {claude, []string{"cd /etc && ls → x\nShell cwd was reset to /w"}, "writes /w/a.go"},
 		"another directory's tool": {claude, []string{"EnterWorktree → ok"}, ""},
 		"beside another":           {claude, []string{"+cd sub → ok", "cd other → ok"}, ""},
+		"beside another, absolute": {claude, []string{"+cd /a → ok", "cd /b → ok"}, ""},
+		"after two":                {claude, []string{"+cd /a → ok", "cd /b → ok", "cd /c → ok"}, "writes /c/a.go"},
+		"with the id of another":   {claude, []string{"=cd /a → ok", "cd /b → Exit code 1\nno"}, ""},
 		"a shell of its own":       {codex, []string{"cd sub → Exit code: 0"}, "writes a.go"},
 	} {
 		rules, _ := tools.Preset(tt.preset)
@@ -54,10 +58,15 @@ func TestADirectoryIsFollowedFromCallToCall(t *testing.T) {
 		}
 		var history []content.Content
 		var calls, answers []content.Block
+		id, shared := "", false
 		for i, step := range tt.before {
+			if !shared {
+				id = fmt.Sprint("c", i)
+			}
+			step, shared = strings.CutPrefix(step, "=")
 			step, beside := strings.CutPrefix(step, "+")
+			beside = beside || shared
 			command, result, _ := strings.Cut(step, " → ")
-			id := fmt.Sprint("c", i)
 			calls = append(calls, call(id, command))
 			if result != "" {
 				answers = append(answers, content.ToolResponse{CallID: id}.WithResultText(result))

@@ -68,16 +68,23 @@ func (s *Session) AddMessages(
 	return revision, total, err
 }
 
-// called returns the tool that the latest call with an id called, or "". Most providers' responses do not name it.
-func (s *Session) called(id string) string {
+// called returns the tool that the latest call with an id called, or "", also where calls of several tools in one entry
+// have it. Most providers' responses do not name it.
+func (s *Session) called(id string) (name string) {
 	// From the end: the call is nearly always in the last exchange.
-	entries := s.history.Snapshot().Entries
-	for _, e := range slices.Backward(entries) {
-		for _, b := range slices.Backward(e.Content.Blocks) {
-			if call, ok := b.(content.ToolCall); ok && call.ID == id {
-				return call.Name
+	for _, e := range slices.Backward(s.history.Snapshot().Entries) {
+		for _, b := range e.Content.Blocks {
+			switch call, ok := b.(content.ToolCall); {
+			case !ok || call.ID != id:
+			case name != "" && name != call.Name:
+				return ""
+			default:
+				name = call.Name
 			}
 		}
+		if name != "" {
+			break
+		}
 	}
-	return ""
+	return name
 }

@@ -2,6 +2,7 @@ package statements
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -18,47 +19,61 @@ func (r *reading) blocks(was, now content.Content) {
 	}
 	next := 0
 	for j, b := range now.Blocks {
-		k := counterpart(was.Blocks[next:], b, len(now.Blocks)-j)
+		k := r.counterpart(was, next, b, j, len(now.Blocks)-j)
 		if text, ok := b.(content.Text); k < 0 && ok && r.o.Foreign && bracketed(text.Text) {
 			continue
 		} else if k < 0 {
 			r.wrong(Unknown, describe(b), "the entry had no such block")
 			continue
 		}
-		next += k
-		if !content.Equal(was.Blocks[next], b) {
-			r.block(was.Speaker, turns.At{Entry: r.at[r.view[r.index].ID], Block: next}, was.Blocks[next], b, j)
-		}
-		next++
+		r.block(was, k, b, j)
+		next = k + 1
 	}
 }
 
-// counterpart returns which of the blocks b was; -1 if none. left is how many blocks of the view there are from b on:
-// as many must be left to be theirs.
-func counterpart(was []content.Block, b content.Block, left int) int {
-	for k := range was {
-		if content.Equal(was[k], b) {
-			return k
+// counterpart returns which of the blocks from next on b was; -1 if none. left is how many blocks of the view there are
+// from b on: as many must be left to be theirs.
+func (r *reading) counterpart(was content.Content, next int, b content.Block, j, left int) int {
+	if id, ok := content.CallID(b); ok {
+		var all []int
+		for k := next; k < len(was.Blocks); k++ {
+			x := was.Blocks[k]
+			if known, _ := content.CallID(x); known == id && content.Apart(x).Kind == content.Apart(b).Kind {
+				all = append(all, k)
+			}
+		}
+		if len(all) == 0 {
+			return -1
+		}
+		// Ids repeat in an entry: it is the first of which b is true.
+		if i := slices.IndexFunc(all, func(k int) bool { return len(all) == 1 || r.holds(was, k, b, j) }); i >= 0 {
+			return all[i]
+		}
+		return all[0]
+	}
+	rest := was.Blocks[next:]
+	for k := range rest {
+		if content.Equal(rest[k], b) {
+			return next + k
 		}
 	}
-	for k := range was {
-		switch x := was[k].(type) {
-		case content.ToolCall:
-			if y, ok := b.(content.ToolCall); ok && x.ID == y.ID {
-				return k
-			}
-		case content.ToolResponse:
-			if y, ok := b.(content.ToolResponse); ok && x.CallID == y.CallID {
-				return k
-			}
-		case content.Text:
-			// Of several texts, the first that has enough behind it, unless a later one begins like b.
-			if y, ok := b.(content.Text); ok && (len(was)-k <= left || begins(x.Text, y.Text)) {
-				return k
-			}
+	for k := range rest {
+		x, isText := rest[k].(content.Text)
+		// Of several texts, the first that has enough behind it, unless a later one begins like b.
+		if y, ok := b.(content.Text); isText && ok && (len(rest)-k <= left || begins(x.Text, y.Text)) {
+			return next + k
 		}
 	}
 	return -1
+}
+
+// holds reports whether nothing is wrong with a block if it was block k.
+func (r *reading) holds(was content.Content, k int, b content.Block, j int) bool {
+	n := len(r.report.All)
+	r.block(was, k, b, j)
+	said := r.report.All[n:]
+	r.report.All = r.report.All[:n]
+	return !slices.ContainsFunc(said, func(f Finding) bool { return f.Why != "" })
 }
 
 // begins reports whether two texts have their first line in common.
@@ -67,9 +82,13 @@ func begins(a, b string) bool {
 	return first(a) == first(b)
 }
 
-// block reads a block that differs from what it was. at is where it was, j its position in the entry of the view.
-func (r *reading) block(by content.Speaker, at turns.At, was, now content.Block, j int) {
-	switch was := was.(type) {
+// block reads a block next to what it was, block k of an entry. j is its position in the entry of the view.
+func (r *reading) block(entry content.Content, k int, now content.Block, j int) {
+	by, at := entry.Speaker, turns.At{Entry: r.at[r.view[r.index].ID], Block: k}
+	if content.Equal(entry.Blocks[k], now) {
+		return
+	}
+	switch was := entry.Blocks[k].(type) {
 	case content.Text:
 		now, ok := now.(content.Text)
 		if !ok || !was.Extra.Equal(now.Extra) {

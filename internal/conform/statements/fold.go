@@ -121,14 +121,21 @@ func (r *reading) gone() (calls []turns.At) {
 	}
 	for i, e := range r.original[:to] {
 		for j, b := range e.Content.Blocks {
-			call, ok := b.(content.ToolCall)
-			if ok && (!r.shown[i] || !slices.ContainsFunc(view[e.ID].Blocks, func(b content.Block) bool {
-				c, ok := b.(content.ToolCall)
-				return ok && c.ID == call.ID && c.Name == call.Name
-			})) {
+			if _, ok := b.(content.ToolCall); ok &&
+				(!r.shown[i] || count(view[e.ID].Blocks, b) < count(e.Content.Blocks, b)) {
 				calls = append(calls, turns.At{Entry: i, Block: j})
 			}
 		}
 	}
 	return calls
+}
+
+// count returns how many of the blocks equal b.
+func count(blocks []content.Block, b content.Block) (n int) {
+	for _, x := range blocks {
+		if content.Equal(x, b) {
+			n++
+		}
+	}
+	return n
 }

@@ -107,6 +107,21 @@ func TestStatements(t *testing.T) {
 	task := said("h", content.Human, "go on")
 	edits := append([]statements.Entry{task}, append(append(exchange("r", "Edit", file, "ok"),
 		answeredCall("s", "Edit", file, `"no"`, "it failed")...), said("g", content.Human, "well?"))...)
+	// Two calls of one id: b.go after a.go.
+	twice := func(b ...statements.Entry) []statements.Entry {
+		all := exchange("r", "read_file", file, lines(1, 20))
+		for i, e := range b {
+			all[i].Content.Blocks = append(all[i].Content.Blocks, e.Content.Blocks...)
+		}
+		return append(append([]statements.Entry{task}, all...), said("g", content.Human, "well?"))
+	}
+	other := exchange("r", "read_file", `{"file_path":"/w/b.go"}`, lines(1, 3))
+	twins := twice(other...)
+	last := func(line string) []statements.Entry {
+		now := slices.Clone(twins)
+		now[1].Content, now[2].Content = other[0].Content, gen.Answer("r", "read_file", line)
+		return now
+	}
 	pending := []statements.Entry{task, {ID: "rc", Content: gen.Call("r", "Bash", run)}, said("g", content.Human, "well?")}
 	made := answered("r", "Bash", "", "no result came before the conversation went on")
 	made.ID = ""
@@ -178,6 +193,10 @@ func TestStatements(t *testing.T) {
 		"an error":   {test, nil, "r", "[Bash: go test ./... — error, 2 lines]", statements.OneLine, ""},
 		"no success": {test, nil, "r", "[Bash: go test ./... — success, 2 lines]", statements.OneLine, "Exit code 1"},
 
+		"of the other of its id": {was: twins, now: last("[read_file: /w/b.go — success, 3 lines]"), kind: statements.OneLine},
+		"of none of its id": {was: twins, now: last("[read_file: /w/b.go — success, 20 lines]"), kind: statements.OneLine,
+			why: "/w/a.go"},
+
 		"pointer":           {read, nil, "r", "[Result pruned — re-run tool to retrieve]", statements.Pointer, ""},
 		"swallowed pointer": {read, nil, "r", "[… 1 line omitted]", statements.Omitted, "20 lines"},
 		"removed":           {read, nil, "r", "[result removed" + limit + "7 tokens, entry r]", statements.Removed, ""},
@@ -218,6 +237,8 @@ func TestStatements(t *testing.T) {
 		"named twice": {was: edits, now: fold("Edit /w/a.go; Edit /w/a.go"), kind: statements.Fold, why: "twice"},
 		"one still there": {was: edits, now: slices.Insert(fold("Edit /w/a.go"), 1, edits[1:3]...), kind: statements.Fold,
 			why: "it failed"},
+		"one of its id still there": {was: twins, now: slices.Insert(twice(), 3, fold("read_file /w/b.go")[1]),
+			kind: statements.Fold},
 		"words of the model": {was: edits, now: []statements.Entry{task, said("f", content.AI, "I did it."), edits[5]},
 			kind: statements.Unknown, why: "not marked as made"},
 

@@ -70,6 +70,9 @@ func TestWhatAReferenceRefersTo(t *testing.T) {
 			call("b", "read", `{"a":"x","b":[1]}`), result("b", references[0], "")}, "old"},
 		"an id that was used again": {[]content.Content{call("a", "read", `{"a":"x","b":[1]}`), result("a", "old", ""),
 			call("z", "read", `{"a":"y"}`), result("z", "other", "")}, "old"},
+		"not one of a call beside it with its id": {[]content.Content{call("a", "read", `{"a":"x","b":[1]}`),
+			result("a", "old", ""), {Speaker: content.AI, Blocks: append(call("b", "read", `{"a":"y"}`).Blocks,
+				call("b", "read", `{"a":"x","b":[1]}`).Blocks...)}, result("b", "of y", "")}, "old"},
 		"nothing": {[]content.Content{call("a", "read", `no JSON`), result("a", "old", "")}, references[0]},
 	} {
 		var entries []body.Entry

@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
 // Some agents do not read a file again that has not changed since: they answer the model's call themselves, with a
@@ -49,15 +50,15 @@ func (b *branch) resolved(fresh []body.Entry) (contents []content.Content, edite
 	for _, s := range b.view {
 		sent[s.ID] = s.Content
 	}
-	last := results{tools: tools, asked: map[string]string{}, of: map[string]result{}}
-	for _, e := range b.entries {
+	last := results{tools: tools, of: map[string]result{}}
+	for i, e := range b.entries {
 		for _, block := range e.Content.Blocks {
-			last.read(e.ID, block)
+			last.read(i, e.ID, block)
 		}
 	}
 	for i, e := range fresh {
 		for j, block := range e.Content.Blocks {
-			r, found := last.read(e.ID, block)
+			r, found := last.read(len(b.entries)+i, e.ID, block)
 			if found.Result == nil || shows(sent[found.entry], found.ToolResponse) {
 				continue
 			}
@@ -75,7 +76,8 @@ func (b *branch) resolved(fresh []body.Entry) (contents []content.Content, edite
 // results are the last results of some tools, by what was asked.
 type results struct {
 	tools map[string]bool
-	asked map[string]string // by the ids of calls
+	match turns.Matcher
+	asked []string // by the calls, as match numbers their blocks; "" of other tools
 	of    map[string]result
 }
 
@@ -84,23 +86,28 @@ type result struct {
 	entry string // its id; "" for a new one
 }
 
-// read takes in the next block of an entry. If it refers to an earlier result, it returns the block, and the result if
-// there is one.
-func (l results) read(entry string, block content.Block) (reference content.ToolResponse, found result) {
+// read takes in the next block of the entry at a position. If it refers to an earlier result, it returns the block, and
+// the result if there is one.
+func (l *results) read(at int, entry string, block content.Block) (reference content.ToolResponse, found result) {
 	switch block := block.(type) {
 	case content.ToolCall:
-		delete(l.asked, block.ID) // clients may use an id again
+		asked := ""
 		var arguments any
 		if l.tools[block.Name] && json.Unmarshal(block.Parameters, &arguments) == nil {
 			same, _ := json.Marshal(arguments) // the same for all that mean the same
-			l.asked[block.ID] = block.Name + " " + string(same)
+			asked = block.Name + " " + string(same)
 		}
+		l.match.Call(block.ID, block.Name, turns.At{Entry: at, Block: len(l.asked)})
+		l.asked = append(l.asked, asked)
 	case content.ToolResponse:
-		switch asked := l.asked[block.CallID]; {
-		case asked == "" || block.Error != "" && !refers(block):
+		call, ok := l.match.Response(block.CallID, block.ToolName)
+		if !ok || l.asked[call.Block] == "" {
+			break
+		}
+		switch asked := l.asked[call.Block]; {
 		case refers(block):
 			return block, l.of[asked]
-		default:
+		case block.Error == "":
 			l.of[asked] = result{block, entry}
 		}
 	}

@@ -263,6 +263,28 @@ func TestACallGoesOnlyWithItsTurn(t *testing.T) {
 	}
 }
 
+// Some servers' models give all calls of a turn one id. Which of them goes cannot be told to the provider, so they stay,
+// each with its own result.
+func TestCallsOfATurnWithOneIDAreToldApart(t *testing.T) {
+	raw := `{"model":"m","messages":[{"role":"user","content":"go"},{"role":"assistant","content":[` +
+		`{"type":"tool_use","id":"1","name":"read","input":{"path":"a"}},` +
+		`{"type":"tool_use","id":"1","name":"read","input":{"path":"b"}}]},{"role":"user","content":[` +
+		`{"type":"tool_result","tool_use_id":"1","content":"of a"},{"type":"tool_result","tool_use_id":"1","content":"of b"}]},` +
+		`{"role":"assistant","content":"Done."},{"role":"user","content":"on"}]}`
+	r := index(t, provider.Messages, raw)
+	for gone := range 2 {
+		entries, view := numbered(r)
+		for i := range view {
+			if c := &view[i].Content; len(c.Blocks) == 2 {
+				c.Blocks = slices.Delete(slices.Clone(c.Blocks), gone, gone+1)
+			}
+		}
+		if got := edit(t, r, entries, view); got != raw {
+			t.Errorf("without call %d: %s", gone, got)
+		}
+	}
+}
+
 // A marker on a block that goes moves to the block before it; a text alone becomes a block for it.
 func TestACacheMarkerMoves(t *testing.T) {
 	r := index(t, provider.Messages, bodies[provider.Messages])

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -156,8 +157,9 @@ func compare(e Entry, now content.Content, lost map[Ref]bool) fate {
 	f := fate{}
 	next := 0
 	for i, was := range e.Content.Blocks {
-		left := len(e.Content.Blocks) - i
-		if next < len(now.Blocks) && same(was, now.Blocks[next], left == len(now.Blocks)-next) {
+		rest := e.Content.Blocks[i:]
+		aligned := len(rest) == len(now.Blocks)-next
+		if next < len(now.Blocks) && same(was, now.Blocks[next], aligned) && (aligned || !another(rest, now.Blocks[next])) {
 			if text, changed := changedText(was, now.Blocks[next]); changed {
 				f.set(i, text)
 			}
@@ -204,6 +206,14 @@ func same(was, now content.Block, aligned bool) bool {
 		return ok && (aligned || content.Equal(was, now))
 	}
 	return content.Equal(was, now)
+}
+
+// another reports whether now is a call or a response of which the first of the blocks has only the id, which a later
+// one has too.
+func another(from []content.Block, now content.Block) bool {
+	id, ok := content.CallID(now)
+	repeats := func(b content.Block) bool { other, _ := content.CallID(b); return other == id }
+	return ok && slices.ContainsFunc(from[1:], repeats) && !content.Equal(from[0], now) && !check.Less(from[0], now)
 }
 
 // changedText returns the new text of a block that differs. Calls and attachments are never changed: the client's
