@@ -27,27 +27,22 @@ const (
 	ruleRepeated = "repeated-lines"
 )
 
-// memory is what is known of a history from one Optimize to the next, so a turn costs what is new in it.
-type memory struct {
-	lineIndex
-	upTo int // entries that were taken in: all that the AI had seen
-}
-
 // Optimize drops from new results what earlier ones already showed. New are those after the last entry of the AI: they
 // were never sent, so no provider has them in its cache and dropping lines costs nothing. What was sent stays as it is
 // until a Compress. Edits that the host holds back are found again in the next call, until the AI has answered.
-func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (r sdk.DensityResult, err error) {
+func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
+	r := sdk.DensityResult{Replacements: map[int]sdk.Content{}, Reasons: map[int]sdk.Reason{}}
 	fresh := len(in.History)
 	for fresh > 0 && in.History[fresh-1].Speaker != sdk.AI {
 		fresh--
 	}
-	m, ok := in.Memo.Load().(*memory)
-	if !ok || min(in.Unchanged, fresh) < m.upTo {
-		m = &memory{lineIndex: newLineIndex()}
+	x, ok := in.Memo.Load().(*lineIndex)
+	if !ok || min(in.Unchanged, fresh) < x.upTo {
+		x = newLineIndex()
 	}
-	in.Memo.Store(nil) // m fits no history until this is done
-	reader := reader{in, &m.lineIndex, map[string]int32{}}
-	begin := m.upTo // of what the AI said last, which has the calls that are answered next
+	in.Memo.Store(nil) // x fits no history until this is done
+	reader := reader{in, x, map[string]int32{}}
+	begin := x.upTo // of what the AI said last, which has the calls that are answered next
 	for begin > 0 && in.History[begin-1].Speaker == sdk.AI {
 		begin--
 	}
@@ -57,29 +52,25 @@ func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (r sdk.Densi
 			return r, err
 		}
 		entry := &in.History[i]
-		edited := entry.Blocks
 		exchange.Add(entry, func(block int, call sdk.ToolCall) {
-			if i >= m.upTo {
-				now, ok := reader.read(i, block, call, i < fresh)
-				if ok && !entry.Pinned() {
-					if &edited[0] == &entry.Blocks[0] {
-						edited = slices.Clone(edited)
-					}
-					edited[block] = now
-				}
+			if i < x.upTo {
+				return
 			}
+			now, changed := reader.read(entry.Blocks[block].(sdk.ToolResponse), call, i < fresh)
+			if !changed || entry.Pinned() {
+				return
+			}
+			edited, ok := r.Replacements[i]
+			if !ok {
+				edited = *entry
+				edited.Blocks = slices.Clone(entry.Blocks)
+			}
+			edited.Blocks[block] = now
+			r.Replacements[i], r.Reasons[i] = edited, sdk.Reason{Rule: ruleRepeated}
 		})
-		if len(edited) > 0 && &edited[0] != &entry.Blocks[0] {
-			if r.Replacements == nil {
-				r.Replacements, r.Reasons = map[int]sdk.Content{}, map[int]sdk.Reason{}
-			}
-			now := *entry
-			now.Blocks = edited
-			r.Replacements[i], r.Reasons[i] = now, sdk.Reason{Rule: ruleRepeated}
-		}
 	}
-	m.upTo = fresh
-	in.Memo.Store(m)
+	x.upTo = fresh
+	in.Memo.Store(x)
 	return r, nil
 }
 
@@ -91,19 +82,18 @@ type reader struct {
 }
 
 // read takes a result in that was sent, and returns one that is new without what it repeats; ok is false if it stays.
-func (r *reader) read(entry, block int, call sdk.ToolCall, sent bool) (now sdk.ToolResponse, ok bool) {
-	now = r.in.History[entry].Blocks[block].(sdk.ToolResponse)
-	texts := content.Literals(now.Result)
+func (r *reader) read(was sdk.ToolResponse, call sdk.ToolCall, sent bool) (now sdk.ToolResponse, ok bool) {
+	texts := content.Literals(was.Result)
 	// What was asked for once more stays whole, and nothing is left out because it stands there.
-	if tools.Recalls(call.Name) || slices.ContainsFunc(texts, func(s content.Literal) bool { return marks.HasRecalled(s.Text) }) {
-		return now, false
+	recalled := func(s content.Literal) bool { return marks.HasRecalled(s.Text) }
+	if tools.Recalls(call.Name) || slices.ContainsFunc(texts, recalled) {
+		return was, false
 	}
 	label := marks.LabelOf(r.in.Tools, call)
 	if sent {
 		r.index.add(label, texts)
-		return now, false
+		return was, false
 	}
-	was := now
 	var changes []content.Literal
 	for _, s := range texts {
 		if short, ok := r.omitted(s.Text); ok {
@@ -114,63 +104,50 @@ func (r *reader) read(entry, block int, call sdk.ToolCall, sent bool) (now sdk.T
 	if marks.HasText(was.Result) {
 		r.later[label]++
 	}
-	if len(changes) == 0 {
-		return was, false
-	}
-	now.Result = content.WithLiterals(now.Result, changes)
-	return now, r.in.Tools.Failed(call, now) == r.in.Tools.Failed(call, was)
+	now = was
+	now.Result = content.WithLiterals(was.Result, changes)
+	return now, len(changes) > 0 && r.in.Tools.Failed(call, now) == r.in.Tools.Failed(call, was)
 }
 
 // omitted puts a mark in the place of each run of lines that stands in an earlier result; ok is false if that is not
 // worth it. A text with a line that looks like a mark stays: it was changed before, or could be taken for that.
 func (r *reader) omitted(text string) (now string, ok bool) {
-	if len(text) < minRepeat {
+	lines := slices.Collect(strings.Lines(text))
+	if len(text) < minRepeat || slices.ContainsFunc(lines, marks.Like) {
 		return "", false
 	}
-	all := slices.Collect(strings.Lines(text))
-	if slices.ContainsFunc(all, marks.Like) {
-		return "", false
-	}
-	keys := r.index.keys(all)
+	keys := r.index.keys(lines)
 	var b strings.Builder
-	for i, runs := 0, 0; i < len(all); {
-		mark, n := "", len(all)-i
+	for i, runs := 0, 0; i < len(lines); {
+		now, n, omitted := lines[i], 1, false
 		if runs < maxRuns {
-			mark, n = r.repeat(all, keys, i)
+			now, n, omitted = r.repeat(lines[i:], keys[i:])
 		}
-		if mark != "" {
-			b.WriteString(mark)
+		if omitted {
 			runs++
-		} else {
-			for _, line := range all[i : i+n] {
-				b.WriteString(line)
-			}
 		}
+		b.WriteString(now)
 		i += n
 	}
-	now = b.String()
-	return now, float64(len(now)) <= (1-minOmitted)*float64(len(text))
+	return b.String(), float64(b.Len()) <= (1-minOmitted)*float64(len(text))
 }
 
-// repeat returns the mark for the run of lines that begins at i, and how many lines that is; "" and how many lines stay
-// if there is none. As the run is the longest, all of it stays if it may not go: so each line is followed once.
-func (r *reader) repeat(all []string, keys []uint64, i int) (mark string, n int) {
-	s, from, n := r.index.longest(keys[i:])
+// repeat returns the mark for the run that lines begin with and how many lines that is, or the lines that stay. As the
+// run is the longest, all of it stays if it may not go: so each line is followed once.
+func (r *reader) repeat(lines []string, keys []uint64) (now string, n int, omitted bool) {
+	s, from, n := r.index.longest(keys)
 	if n < runLines {
-		return "", 1
+		return lines[0], 1, false
 	}
-	bytes := 0
-	for _, line := range all[i : i+n] {
-		bytes += len(line)
-	}
-	ref := marks.Reference{From: from + 1, To: from + n, Label: s.label,
+	run := strings.Join(lines[:n], "")
+	ref := marks.Reference{From: from, To: from + n - 1, Label: s.label,
 		Nth: int(r.index.labels[s.label]-s.nth+r.later[s.label]) + 1}
-	mark = ref.String()
-	if bytes < 2*len(mark) || ref.Nth > marks.MaxNth {
-		return "", n
+	mark := ref.String()
+	if len(run) < 2*len(mark) || ref.Nth > marks.MaxNth {
+		return run, n, false
 	}
-	if last := all[i+n-1]; last[len(last)-1] == '\n' {
+	if strings.HasSuffix(run, "\n") {
 		mark += "\n"
 	}
-	return mark, n
+	return mark, n, true
 }
