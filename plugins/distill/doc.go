@@ -2,10 +2,9 @@
 // the lines that later calls are likely to need. It needs no LLM and rewrites the history rarely.
 //
 // It is written with the public SDK alone, and is the example of docs/strategies-in-depth.md for a strategy of some
-// size. Start reading at [Strategy.Compress].
+// size. Start reading at [Strategy.Compress], in strategy.go.
 //
 //   - schedule.go says when to compress, and how far.
-//   - strategy.go declares the settings.
 //   - optimize.go leaves out what new results repeat. It changes only what was never sent. repeats.go finds where a run
 //     of lines stands.
 //   - plan.go takes a history apart: what stays, and what may go.
