@@ -29,7 +29,7 @@ func (p *plan) choose() {
 	for _, g := range p.groups {
 		own += g.words
 		if g.made {
-			own += g.calls + g.cleared
+			own += g.calls
 		}
 	}
 	room := max((p.schedule.room-p.base)*ownShare, minOwn*p.schedule.room)
@@ -41,27 +41,22 @@ func (p *plan) choose() {
 			room -= tokens
 		}
 	}
-	for i := range p.groups {
-		g := &p.groups[len(p.groups)-1-i]
+	for _, g := range slices.Backward(p.groups) {
 		keep(g, words, g.words)
 	}
-	for i := range p.groups {
-		if g := &p.groups[len(p.groups)-1-i]; g.made && g.left == words {
-			keep(g, calls, g.calls+g.cleared)
+	for _, g := range slices.Backward(p.groups) {
+		if g.made && g.left == words {
+			keep(g, calls, g.calls)
 		}
 	}
 	room += spare
-	for i := range p.groups {
-		if g := &p.groups[i]; g.left >= words {
-			p.learnOf(g)
-		}
+	for _, g := range p.groups {
+		p.learnOf(g)
 	}
-	for i := range p.groups {
-		g := &p.groups[len(p.groups)-1-i]
+	for _, g := range slices.Backward(p.groups) {
 		if g.left == words {
-			if keep(g, calls, g.calls+g.cleared); g.left == calls {
-				p.learnOf(g)
-			}
+			keep(g, calls, g.calls)
+			p.learnOf(g)
 		}
 		if g.left == calls {
 			room = p.keepLines(g, room)
@@ -69,16 +64,10 @@ func (p *plan) choose() {
 	}
 }
 
-// learnOf takes in the identifiers of what the AI said, and of its calls if they stay.
+// learnOf takes in the names in what stays of a group besides results.
 func (p *plan) learnOf(g *group) {
 	for _, i := range g.Entries {
-		for _, b := range p.in.History[i].Blocks {
-			_, said := b.(sdk.Text)
-			_, call := b.(sdk.ToolCall)
-			if said || call && g.left == calls {
-				p.learn(b)
-			}
-		}
+		p.learn(spoken(p.in.History[i], g.left))
 	}
 }
 
@@ -91,10 +80,10 @@ func (p *plan) keepLines(g *group, room float64) float64 {
 			if !ok || len(p.now[i].Blocks[j].(sdk.ToolResponse).Result) == len(was.Result) {
 				continue
 			}
-			at := turns.At{Entry: i, Block: j}
 			now, tokens := p.distilled(was, p.perByte[i], room)
 			// A result must still be taken for what it is, a failure or a success: the cleared one says so.
-			if call := p.call(at); tokens > 0 && p.in.Tools.Failed(call, was) == p.in.Tools.Failed(call, now) {
+			call := p.call(turns.At{Entry: i, Block: j})
+			if tokens > 0 && p.in.Tools.Failed(call, was) == p.in.Tools.Failed(call, now) {
 				p.now[i].Blocks[j] = now
 				room -= tokens
 			}
@@ -109,108 +98,67 @@ func (p *plan) distilled(r sdk.ToolResponse, perByte, room float64) (now sdk.Too
 	texts := content.Literals(r.Result)
 	for i, s := range slices.Backward(texts) {
 		// What a text counts is by its length in JSON.
-		c := cut{text: s.Text, perByte: perByte * float64(len(content.String(s.Text))) / float64(max(1, len(s.Text)))}
-		tokens += c.choose(p.known, room-tokens)
-		texts[i].Text = c.left()
+		perByte := perByte * float64(len(content.String(s.Text))) / float64(max(1, len(s.Text)))
+		short, more := shorten(s.Text, perByte, room-tokens, p.known)
+		texts[i].Text = short
+		tokens += more
 	}
 	r.Result = content.WithLiterals(r.Result, texts)
 	return r, tokens
 }
 
-// cut is a text of which lines go.
-type cut struct {
-	text    string
-	perByte float64 // tokens
-	lines   []string
-	keep    []bool
-	tokens  float64 // of those that stay
-}
-
-// choose decides which lines stay and returns what they count, less than room. From the last to the first, a line stays
-// that has identifiers which stand in nothing that stays.
-func (c *cut) choose(known map[string]bool, room float64) (tokens float64) {
-	c.lines = slices.Collect(strings.Lines(c.text))
-	c.keep = make([]bool, len(c.lines))
-	if slices.ContainsFunc(c.lines, partial) {
-		return 0
-	}
-	for i, line := range slices.Backward(c.lines) {
-		news := 0.0
-		for word := range identifiers(line) {
-			if !known[word] {
-				news++
-			}
+// shorten puts marks in the place of lines that go, unless that is as long, and returns about how many tokens the others
+// count, less than room. From the last to the first, a line stays that has names which stand in nothing that stays.
+func shorten(text string, perByte, room float64, known names) (now string, tokens float64) {
+	take := func(part string) bool {
+		more := perByte * float64(len(part))
+		if tokens+more+gap > room {
+			return false
 		}
-		if !marks.Like(line) && news >= price*c.perByte*float64(len(line)) && c.take(i, i+1, known, room) {
-			c.tokens += gap / 2
+		tokens += more
+		known.add(part)
+		return true
+	}
+	lines := slices.Collect(strings.Lines(text))
+	keep := make([]bool, len(lines))
+	// A line that stands for a part of another would have to stay or go together with it.
+	parts := slices.ContainsFunc(lines, partial)
+	for i, line := range slices.Backward(lines) {
+		if !parts && !marks.Like(line) && known.newIn(line) >= price*perByte*float64(len(line)) && take(line) {
+			keep[i] = true
+			tokens += gap / 2
 		}
 	}
 	// What is left to read should not be mostly marks.
-	whole := c.tokens >= enough*c.perByte*float64(len(c.text))
-	for from := 0; from < len(c.lines) && c.tokens > 0; {
-		to, size := from, 0
-		for ; to < len(c.lines) && !c.keep[to]; to++ {
-			size += len(c.lines[to])
+	whole := tokens >= enough*perByte*float64(len(text))
+	var b strings.Builder
+	for from, to := 0, 0; to <= len(lines); to++ {
+		if to < len(lines) && !keep[to] {
+			continue
 		}
-		if whole || c.perByte*float64(size) <= 2*gap {
-			c.take(from, to, known, room)
+		gone := strings.Join(lines[from:to], "")
+		if tokens > 0 && (whole || perByte*float64(len(gone)) <= 2*gap) && take(gone) {
+			b.WriteString(gone)
+		} else if n := marks.LinesIn(gone); n > 0 {
+			mark := marks.Omitted(n)
+			if to == len(lines) { // the last line needs no break
+				mark = strings.TrimSuffix(mark, "\n")
+			}
+			b.WriteString(mark)
+		}
+		if to < len(lines) {
+			b.WriteString(lines[to])
 		}
 		from = to + 1
 	}
-	return c.tokens
+	if now = b.String(); len(now) >= len(text) {
+		return text, tokens
+	}
+	return now, tokens
 }
 
 // partial reports whether a line stands for a part of another: the two would have to stay or go together.
 func partial(line string) bool {
 	before, behind := marks.Joins(line)
 	return before || behind
-}
-
-// take keeps some lines if there is room for them, and takes in their identifiers.
-func (c *cut) take(from, to int, known map[string]bool, room float64) bool {
-	bytes := 0
-	for _, line := range c.lines[from:to] {
-		bytes += len(line)
-	}
-	tokens := c.perByte * float64(bytes)
-	if c.tokens+tokens+gap > room {
-		return false
-	}
-	c.tokens += tokens
-	for i := from; i < to; i++ {
-		c.keep[i] = true
-		for word := range identifiers(c.lines[i]) {
-			known[word] = true
-		}
-	}
-	return true
-}
-
-// left returns the text with a mark in the place of each run of lines that goes; the text itself if that is as long.
-func (c *cut) left() string {
-	var b strings.Builder
-	from, at := 0, 0 // where what goes begins, and the next line
-	flush := func() {
-		if from < at {
-			mark, _ := marks.Cut(c.text, from, at)
-			b.WriteString(mark)
-		}
-	}
-	for i, line := range c.lines {
-		if c.keep[i] {
-			flush()
-			b.WriteString(line)
-			from = at + len(line)
-		}
-		at += len(line)
-	}
-	flush()
-	short := b.String()
-	if from < at {
-		short = strings.TrimSuffix(short, "\n")
-	}
-	if len(short) >= len(c.text) {
-		return c.text
-	}
-	return short
 }

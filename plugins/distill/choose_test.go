@@ -65,7 +65,7 @@ func shape(history []sdk.Content) string {
 				switch {
 				case entry.Speaker == sdk.Human:
 					b.WriteString("h ")
-				case isFold(entry):
+				case folded(entry) != nil:
 					b.WriteString("F ")
 				default:
 					b.WriteString("w" + number.FindString(block.Text) + " ")
@@ -153,9 +153,9 @@ func spelledOut(s string) string {
 // What stays of a text, "" if nothing does; a token has four bytes.
 func TestLinesThatStay(t *testing.T) {
 	plain := strings.Repeat("some plain words here\n", 10)
-	names := ""
+	named := ""
 	for i := range 14 {
-		names += fmt.Sprintf("name_%d and so on\n", i)
+		named += fmt.Sprintf("name_%d and so on\n", i)
 	}
 	for name, tt := range map[string]struct {
 		text, known string
@@ -169,17 +169,17 @@ func TestLinesThatStay(t *testing.T) {
 		"worth their length":           {plain + strings.Repeat("plain ", 100) + "io_read\n", "", 1000, ""},
 		"as far as there is room":      {"see io_read\n" + plain + "see io_write\n", "", 12, "[… 11 lines omitted]\nsee io_write\n"},
 		"little between others":        {"a_1x\nplain words\nb_2x\n" + plain, "", 100, "a_1x\nplain words\nb_2x\n[… 10 lines omitted]"},
-		"all where most do":            {names + plain, "", 200, names + plain},
-		"all, unless there is no room": {names + plain, "", 120, names + "[… 10 lines omitted]"},
+		"all where most do":            {named + plain, "", 200, named + plain},
+		"all, unless there is no room": {named + plain, "", 120, named + "[… 10 lines omitted]"},
 		"all, if a mark were longer":   {"see io_read\nwords\n", "", 11, "see io_read\nwords\n"},
 		"no marks":                     {"[… 7 lines omitted]\n" + plain + "see io_read\n", "", 100, "[… 17 lines omitted]\nsee io_read\n"},
 		"no names in marks":            {"[… 3 lines omitted: lines 1-3 of the result of Read /w/a.go above]\n" + plain, "", 100, ""},
 		"no parts of lines": {"see io_read\n[… 30 characters omitted, to the end of the line]\n" + plain, "", 100,
 			""},
 	} {
-		c, got := cut{text: tt.text, perByte: 0.25}, ""
-		if c.choose(map[string]bool{tt.known: true}, tt.room) > 0 {
-			got = c.left()
+		got, tokens := shorten(tt.text, 0.25, tt.room, names{tt.known: true})
+		if tokens == 0 {
+			got = ""
 		}
 		if got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
@@ -238,31 +238,11 @@ func TestAFailureStaysOne(t *testing.T) {
 
 // The line for calls names each once, where it was made last, and no more than fit.
 func TestTheLineForCalls(t *testing.T) {
-	var history []sdk.Content
-	named := make([]bool, 0, 900)
-	add := func(command string) {
-		id := fmt.Sprint("c", len(history))
-		history = append(history, call(id, "Bash", fmt.Sprintf(`{"command":%q}`, command)), answer(id, "Bash", "ok"))
-		named = append(named, true, false)
-	}
-	line := func() string {
-		in := sdk.CompressInput{}
-		in.History, in.Tools = history, taxonomy
-		in.TokensIn = func(int, int) int { return 1 }
-		p := newPlan(in, schedule{})
-		p.fixed = make([]bool, len(history))
-		return p.fold(named[:len(history)]).Blocks[0].(sdk.Text).Text
-	}
-	add("a")
-	add("b")
-	add("a")
-	if got := line(); got != foldStart+"Bash b; Bash a"+foldEnd {
+	line := func(told ...string) string { return fold([][]string{nil, told}).Blocks[0].(sdk.Text).Text }
+	if got := line("Bash a", "Bash b", "Bash a"); got != foldStart+"Bash b; Bash a"+foldEnd {
 		t.Errorf("got %q", got)
 	}
-	for i := range 400 {
-		add(fmt.Sprintf("make target-%03d", i))
-	}
-	got := line()
+	got := line(strings.Fields(each(400, func(i int) string { return fmt.Sprintf("make-target-%03d", i) }))...)
 	if !strings.HasPrefix(got, foldStart+"…; ") || !strings.HasSuffix(got, "target-399"+foldEnd) ||
 		len(got) > maxFold+len(foldStart)+len(foldEnd)+len(foldMore) {
 		t.Errorf("%d bytes: %q", len(got), got)

@@ -134,11 +134,11 @@ func TestCallsOfWhichNothingIsLeftAreNamedInOneLine(t *testing.T) {
 	for _, got := range []sdktest.Compressed{first, second} {
 		folds := 0
 		for _, entry := range got.History {
-			if isFold(entry) {
+			if folded(entry) != nil {
 				folds++
 			}
 		}
-		if folds == 0 || got.Metadata.Counts[exchangesDropped] == 0 {
+		if folds == 0 || got.Metadata.Counts["exchangesDropped"] == 0 {
 			t.Errorf("%d lines for calls that went: %v", folds, got.Metadata.Counts)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -18,8 +19,6 @@ const (
 	foldStart, foldEnd = "[Earlier tool calls, results removed: ", "]"
 	foldDivides        = "; "
 	foldMore           = "…"
-	// How a call ended is told if it failed, had not ended, or is not known: the result may have been pruned before.
-	foldOutcome, foldNoResult = " — ", "no result"
 	// maxFold and maxSubject bound it, in bytes: about 1,500 tokens, and a long path.
 	maxFold, maxSubject = 6000, 100
 )
@@ -27,42 +26,26 @@ const (
 // foldMetadata tells such a line from what a model writes like it: no model writes metadata.
 var foldMetadata = json.RawMessage(`{"foldedCalls":true}`)
 
-// isFold reports whether an entry is such a line.
-func isFold(entry sdk.Content) bool {
-	var made struct {
-		FoldedCalls bool `json:"foldedCalls"`
-	}
-	if entry.Speaker != sdk.AI || len(entry.Blocks) != 1 || len(entry.Metadata) == 0 ||
-		json.Unmarshal(entry.Metadata, &made) != nil || !made.FoldedCalls {
-		return false
-	}
-	said, ok := entry.Blocks[0].(sdk.Text)
-	return ok && strings.HasPrefix(said.Text, foldStart) && strings.HasSuffix(said.Text, foldEnd) &&
-		len(said.Text) <= 2*maxFold
-}
-
-// fold returns the line for the calls in the named entries and in lines of earlier passes; nil if there is none. Each
-// subject stands once, where it came last; if there is no room for all, the oldest go.
-func (p *plan) fold(named []bool) *sdk.Content {
-	var subjects []string
-	news := 0
-	for i, entry := range p.in.History {
-		switch {
-		case named[i]:
-			before := len(subjects)
-			subjects = append(subjects, p.subjects(i)...)
-			news += len(subjects) - before
-		case isFold(entry) && !p.fixed[i]:
-			was := entry.Blocks[0].(sdk.Text).Text // isFold looked
-			subjects = append(subjects, strings.Split(was[len(foldStart):len(was)-len(foldEnd)], foldDivides)...)
-		}
-	}
-	if news == 0 {
+// folded returns what such a line names; nil if an entry is none.
+func folded(entry sdk.Content) (subjects []string) {
+	if entry.Speaker != sdk.AI || len(entry.Blocks) != 1 || string(rawjson.Field(entry.Metadata, "foldedCalls")) != "true" {
 		return nil
 	}
+	said, _ := entry.Blocks[0].(sdk.Text)
+	list, begins := strings.CutPrefix(said.Text, foldStart)
+	list, ends := strings.CutSuffix(list, foldEnd)
+	if !begins || !ends {
+		return nil
+	}
+	return strings.Split(list, foldDivides)
+}
+
+// fold returns the line for what is told of entries. Each subject stands once, where it came last; if there is no room
+// for all, the oldest go.
+func fold(told [][]string) sdk.Content {
 	seen, room := map[string]bool{"": true}, maxFold
 	var parts []string
-	for _, s := range slices.Backward(subjects) {
+	for _, s := range slices.Backward(slices.Concat(told...)) {
 		if seen[s] {
 			continue
 		}
@@ -75,10 +58,11 @@ func (p *plan) fold(named []bool) *sdk.Content {
 	}
 	slices.Reverse(parts)
 	line := foldStart + strings.Join(parts, foldDivides) + foldEnd
-	return &sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Text{Text: line}}, Metadata: foldMetadata}
+	return sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Text{Text: line}}, Metadata: foldMetadata}
 }
 
-// subjects names the calls of an entry and says how they ended unless they succeeded.
+// subjects names the calls of an entry and says how they ended unless they succeeded. That is not known of results which
+// were pruned before.
 func (p *plan) subjects(entry int) (subjects []string) {
 	for j, b := range p.in.History[entry].Blocks {
 		call, ok := b.(sdk.ToolCall)
@@ -86,15 +70,12 @@ func (p *plan) subjects(entry int) (subjects []string) {
 			continue
 		}
 		use := p.in.Tools.Use(call.Name, call.Parameters)
-		s := strings.TrimSpace(subject(call.Name) + " " + subject(use.Subject))
-		if at, ok := p.pairs.Response(turns.At{Entry: entry, Block: j}); !ok {
-			s += foldOutcome + foldNoResult
-		} else {
-			response := p.in.History[at.Entry].Blocks[at.Block].(sdk.ToolResponse)
-			switch o := p.in.Tools.Judge(call, response).Outcome; o {
-			case tools.OutcomeError, tools.OutcomeRunning, tools.OutcomeUnknown:
-				s += foldOutcome + string(o)
-			}
+		s, outcome := strings.TrimSpace(subject(call.Name)+" "+subject(use.Subject)), tools.Outcome("no result")
+		if at, ok := p.pairs.Response(turns.At{Entry: entry, Block: j}); ok {
+			outcome = p.in.Tools.Judge(call, p.in.History[at.Entry].Blocks[at.Block].(sdk.ToolResponse)).Outcome
+		}
+		if outcome != tools.OutcomeSuccess {
+			s += " — " + string(outcome)
 		}
 		subjects = append(subjects, s)
 	}

@@ -17,22 +17,21 @@ type plan struct {
 	schedule  schedule
 	pairs     *turns.Pairs
 	exchanges []turns.Exchange
-	current   map[turns.At]bool // calls that wrote what nothing wrote over since
-	fixed     []bool            // entries that stay as they are
-	base      float64           // tokens of these, and of the lines of earlier passes for calls that went
-	groups    []group           // all else, in the order of the history
-	perByte   []float64         // tokens of each entry by bytes of its JSON; it differs between texts
-	now       []sdk.Content     // what becomes of each entry: at first the results of groups are cleared
-	known     map[string]bool   // the identifiers in what stays
+	base      float64       // tokens of what stays as it is, and of the lines of earlier passes for calls that went
+	groups    []*group      // all else, in the order of the history
+	lines     []int         // those lines of earlier passes that may go
+	perByte   []float64     // tokens of each entry by bytes of its JSON; it differs between texts
+	now       []sdk.Content // what becomes of each entry: at first the results of groups are cleared
+	known     names         // in what stays
 	counts    map[string]int64
 }
 
 // group is an exchange of which something may go.
 type group struct {
 	turns.Exchange
-	words, calls, cleared float64 // tokens of what the AI said, of its calls, and of the lines in place of results
-	made                  bool    // without its calls something of the AI's would be gone that stands nowhere else
-	left                  left
+	words, calls float64 // tokens of what the AI said, and of its calls with the lines in place of their results
+	made         bool    // without its calls something of the AI's would be gone that stands nowhere else
+	left         left
 }
 
 // left is what stays of a group.
@@ -48,82 +47,94 @@ const (
 // what they are about. minTail is how many stay in any case.
 const tailShare, minTail = 0.5, 2
 
-// newPlan takes the history apart.
+// newPlan takes the history apart. What people said stays as it is, what is pinned or of unknown speakers, and the
+// newest entries. An exchange of which a part stays, stays whole, so no call is parted from its answer.
 func newPlan(in sdk.CompressInput, s schedule) *plan {
 	n := len(in.History)
-	p := &plan{in: in, schedule: s, pairs: turns.Pair(in.History), fixed: make([]bool, n), perByte: make([]float64, n),
-		now: slices.Clone(in.History), known: map[string]bool{}, counts: map[string]int64{}}
+	p := &plan{in: in, schedule: s, pairs: turns.Pair(in.History), perByte: make([]float64, n),
+		now: slices.Clone(in.History), known: names{}, counts: map[string]int64{}}
 	p.exchanges = turns.Exchanges(in.History, p.pairs)
-	p.findCurrent()
-	p.fix()
+	current, tail := p.current(), n
+	for tail > 0 && (n-tail < minTail || float64(in.Tokens(tail-1, n)) <= tailShare*s.target) {
+		tail--
+	}
 	for _, x := range p.exchanges {
-		if !p.fixed[x.First()] && !isFold(in.History[x.First()]) {
-			p.groups = append(p.groups, p.scan(x))
+		stays := slices.ContainsFunc(x.Entries, func(i int) bool {
+			entry := in.History[i]
+			return i >= tail || entry.Speaker != sdk.AI && entry.Speaker != sdk.Tool || entry.Pinned()
+		})
+		if folded := folded(in.History[x.First()]) != nil; !stays && folded {
+			p.lines = append(p.lines, x.First())
+		} else if !stays {
+			p.groups = append(p.groups, p.scan(x, current))
 			continue
 		}
 		for _, i := range x.Entries {
 			p.base += float64(in.Tokens(i, i+1))
-			p.learn(in.History[i].Blocks...)
+			p.learn(in.History[i].Blocks)
 		}
 	}
 	return p
 }
 
-// fix decides which entries stay as they are: what people said, what is pinned or of unknown speakers, and the newest.
-// An exchange of which a part stays, stays whole, so no call is parted from its answer.
-func (p *plan) fix() {
-	history := p.in.History
-	tail, tokens := len(history), 0
-	for tail > 0 {
-		tokens += p.in.Tokens(tail-1, tail)
-		if len(history)-tail >= minTail && float64(tokens) > tailShare*p.schedule.target {
-			break
+// current returns the calls that wrote into a file what no later call wrote over as a whole: it may stand nowhere else.
+func (p *plan) current() map[turns.At]bool {
+	since := map[string][]turns.At{} // by file, the calls since it was last written as a whole
+	for at, answered := range p.pairs.Answered() {
+		call := p.in.History[at.Entry].Blocks[at.Block].(sdk.ToolCall)
+		if p.in.Tools.Failed(call, p.in.History[answered.Entry].Blocks[answered.Block].(sdk.ToolResponse)) {
+			continue
 		}
-		tail--
-	}
-	for i, entry := range history {
-		shrinks := entry.Speaker == sdk.AI || entry.Speaker == sdk.Tool
-		p.fixed[i] = i >= tail || !shrinks || entry.Pinned()
-	}
-	for _, x := range p.exchanges {
-		stays := slices.ContainsFunc(x.Entries, func(i int) bool { return p.fixed[i] })
-		for _, i := range x.Entries {
-			p.fixed[i] = stays
+		for _, w := range p.in.Tools.UseCall(call).Writes {
+			path := tools.Key(p.in.WorkspaceRoot, w.Path)
+			if w.Whole || w.Deletes {
+				since[path] = nil
+			}
+			since[path] = append(since[path], at)
 		}
 	}
+	current := map[turns.At]bool{}
+	for _, written := range since {
+		for _, at := range written {
+			current[at] = true
+		}
+	}
+	return current
 }
 
 // scan takes an exchange apart. The host counts whole entries. What a part of one counts is estimated by its share of
 // the entry's JSON.
-func (p *plan) scan(x turns.Exchange) group {
-	g := group{Exchange: x}
+func (p *plan) scan(x turns.Exchange, current map[turns.At]bool) *group {
+	g := &group{Exchange: x}
 	for _, i := range x.Entries {
 		entry := p.in.History[i]
 		p.now[i].Blocks = slices.Clone(entry.Blocks)
-		var all, called, answered, cleared int // bytes
+		var said, called, answered, cleared int // bytes
 		thinks := false
 		for j, b := range entry.Blocks {
-			n := len(content.AppendBlock(nil, b))
-			all += n
+			at, n := turns.At{Entry: i, Block: j}, len(content.AppendBlock(nil, b))
 			switch b := b.(type) {
 			case sdk.ToolCall:
 				called += n
-				g.made = g.made || p.current[turns.At{Entry: i, Block: j}]
+				g.made = g.made || current[at]
 			case sdk.ToolResponse:
 				answered += n
-				short := p.cleared(b, turns.At{Entry: i, Block: j})
-				cleared += len(content.AppendBlock(nil, short))
-				p.now[i].Blocks[j] = short
-			case sdk.Thinking:
-				thinks = true
+				// The line says how the call ended: whoever reads it later still knows a failure from a success.
+				if line, ok := summary.Line(p.in.Tools, p.call(at), b); ok {
+					p.now[i].Blocks[j] = b.WithResultText(line)
+				}
+				cleared += len(content.AppendBlock(nil, p.now[i].Blocks[j]))
+			default:
+				said += n
+				_, thought := b.(sdk.Thinking)
+				thinks = thinks || thought
 			}
 		}
 		// Thinking alone is no entry: it stays with its calls.
 		g.made = g.made || thinks && called > 0 && !says(entry)
-		p.perByte[i] = float64(p.in.Tokens(i, i+1)) / float64(max(all, 1))
-		g.calls += float64(called) * p.perByte[i]
-		g.cleared += float64(cleared) * p.perByte[i]
-		g.words += float64(all-called-answered) * p.perByte[i]
+		p.perByte[i] = float64(p.in.Tokens(i, i+1)) / float64(max(said+called+answered, 1))
+		g.words += float64(said) * p.perByte[i]
+		g.calls += float64(called+cleared) * p.perByte[i]
 	}
 	return g
 }
@@ -141,15 +152,6 @@ func says(entry sdk.Content) bool {
 	})
 }
 
-// cleared is a response with a line in place of its result, which says how the call ended: whoever reads it later still
-// knows a failure from a success. What is as short stays.
-func (p *plan) cleared(r sdk.ToolResponse, at turns.At) sdk.ToolResponse {
-	if line, ok := summary.Line(p.in.Tools, p.call(at), r); ok {
-		return r.WithResultText(line)
-	}
-	return r
-}
-
 // call returns the call that a response answers, the zero value if unknown.
 func (p *plan) call(at turns.At) (call sdk.ToolCall) {
 	if ref, ok := p.pairs.Call(at); ok {
@@ -158,13 +160,11 @@ func (p *plan) call(at turns.At) (call sdk.ToolCall) {
 	return call
 }
 
-// learn takes in the identifiers of blocks that stay.
-func (p *plan) learn(blocks ...sdk.Block) {
+// learn takes in the names in blocks that stay.
+func (p *plan) learn(blocks []sdk.Block) {
 	for _, b := range blocks {
 		for _, s := range textsOf(b) {
-			for word := range identifiers(s.Text) {
-				p.known[word] = true
-			}
+			p.known.add(s.Text)
 		}
 	}
 }
@@ -180,28 +180,4 @@ func textsOf(b sdk.Block) []content.Literal {
 		return content.Literals(b.Result)
 	}
 	return nil
-}
-
-// findCurrent finds the calls that wrote into a file what no later call wrote over as a whole: it may stand nowhere else.
-func (p *plan) findCurrent() {
-	p.current = map[turns.At]bool{}
-	over := map[string]bool{}
-	for i, entry := range slices.Backward(p.in.History) {
-		for j, b := range slices.Backward(entry.Blocks) {
-			call, ok := b.(sdk.ToolCall)
-			if !ok {
-				continue
-			}
-			at := turns.At{Entry: i, Block: j}
-			answer, ok := p.pairs.Response(at)
-			if !ok || p.in.Tools.Failed(call, p.in.History[answer.Entry].Blocks[answer.Block].(sdk.ToolResponse)) {
-				continue
-			}
-			for _, w := range p.in.Tools.UseCall(call).Writes {
-				path := tools.Key(p.in.WorkspaceRoot, w.Path)
-				p.current[at] = p.current[at] || !over[path]
-				over[path] = over[path] || w.Whole || w.Deletes
-			}
-		}
-	}
 }

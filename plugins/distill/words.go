@@ -8,6 +8,25 @@ import (
 // longestWord is in bytes. A longer one is data.
 const longestWord = 256
 
+// names are identifiers that were seen.
+type names map[string]bool
+
+func (n names) add(text string) {
+	for word := range identifiers(text) {
+		n[word] = true
+	}
+}
+
+// newIn counts the identifiers in a text that were not seen.
+func (n names) newIn(text string) (count float64) {
+	for word := range identifiers(text) {
+		if !n[word] {
+			count++
+		}
+	}
+	return count
+}
+
 // identifiers yields the names with structure ("io_read", "parseHeader", "a/b.go"), paths and numbers of a text, each as
 // often as it stands there: what a later call may need to the letter. Plain words are none.
 func identifiers(text string) iter.Seq[string] {
