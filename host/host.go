@@ -58,9 +58,9 @@ func Open(o Options) (*Host, error) {
 	return &Host{h}, nil
 }
 
-// Over returns a host on a runtime that the caller, in this module, closes. The doors of 'thresh serve' use it to share
-// one runtime between the public API and what that API does not promise.
-func Over(machine *window.Host) *Host { return &Host{machine} }
+func init() {
+	window.Public = func(h *window.Host) any { return &Host{h} }
+}
 
 // Check returns what is wrong with the host's configuration and shows only when it is used: an unknown strategy, a
 // wrong setting of its own. It starts a plugin from a file, if the configuration has settings for it, until ctx ends.
@@ -129,11 +129,8 @@ func (h *Host) Delete(ctx context.Context, owner, id string) error {
 	return h.window.Delete(ctx, owner, id)
 }
 
-// Plugin describes a plugin that was found; 'go doc outcome.Plugin' lists its fields.
-type Plugin = outcome.Plugin
-
 // Plugins describes every plugin found, broken ones with the reason. It starts those that do not run.
-func (h *Host) Plugins(ctx context.Context) []Plugin { return h.window.Plugins(ctx) }
+func (h *Host) Plugins(ctx context.Context) []outcome.Plugin { return h.window.Plugins(ctx) }
 
 // Strategies returns the names of the strategies found, sorted. It starts no plugin.
 func (h *Host) Strategies() []string { return h.window.Strategies() }

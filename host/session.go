@@ -101,11 +101,20 @@ type PrepareOptions struct {
 }
 
 // Point is a moment between two additions to a session.
-type Point = history.Point
+type Point struct{ at history.Point }
+
+// inner is nil, which means now, for nil.
+func (p *Point) inner() *history.Point {
+	if p == nil {
+		return nil
+	}
+	return &p.at
+}
 
 // Point returns the moment after everything that was added so far, for [PrepareOptions].
 func (s *Session) Point() (Point, error) {
-	return s.window.Point()
+	at, err := s.window.Point()
+	return Point{at}, err
 }
 
 // Prepared is a history that is safe to send.
@@ -134,7 +143,7 @@ type Prepared struct {
 // After an error the history is valid, and Prepared holds it as it is. [KindOverflow] says that everything was tried
 // and the request is still too large. No other strategy is tried in place of one that failed.
 func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, error) {
-	ready, err := s.window.Prepare(ctx, window.Sending{Pending: o.PendingTokens, At: o.At, UpTo: o.UpTo})
+	ready, err := s.window.Prepare(ctx, window.Sending{Pending: o.PendingTokens, At: o.At, UpTo: o.UpTo.inner()})
 	return Prepared{
 		History: ready.Contents(), Tokens: ready.Tokens, System: ready.System, Revision: ready.Revision,
 		Unchanged: ready.Unchanged, UnchangedSince: ready.UnchangedSince, Outcome: ready.Outcome,
@@ -149,7 +158,7 @@ func (s *Session) Compress(ctx context.Context) (outcome.Outcome, error) {
 
 // CompressUpTo is Compress for what was added up to a point; nil is now.
 func (s *Session) CompressUpTo(ctx context.Context, m *Point) (outcome.Outcome, error) {
-	return s.window.Compress(ctx, m)
+	return s.window.Compress(ctx, m.inner())
 }
 
 // ReportUsage takes the prompt tokens, cached ones included, that the provider reported for the last Prepare's request.
@@ -188,12 +197,16 @@ func (s *Session) History() (History, error) { return s.HistoryAt(nil) }
 // itself; [Session.HistoryAt] and [Session.Size] do not, as they wait for nothing. It is for a request that was made at
 // the moment upTo (nil is now), and returns the point to read the history at: what others added before is seen.
 func (s *Session) Refresh(ctx context.Context, upTo *Point) (*Point, error) {
-	return s.window.Refresh(ctx, upTo)
+	at, err := s.window.Refresh(ctx, upTo.inner())
+	if at == nil {
+		return nil, err
+	}
+	return &Point{*at}, err
 }
 
 // HistoryAt is History without what was added after a point; nil is now.
 func (s *Session) HistoryAt(m *Point) (History, error) {
-	h, err := s.window.HistoryAt(m)
+	h, err := s.window.HistoryAt(m.inner())
 	if err != nil {
 		return History{}, err
 	}
@@ -209,7 +222,7 @@ type Size struct {
 
 // Size returns the size of the owned history without what was added after a point; nil is now. It copies nothing.
 func (s *Session) Size(m *Point) (Size, error) {
-	revision, tokens, entries, err := s.window.Size(m)
+	revision, tokens, entries, err := s.window.Size(m.inner())
 	return Size{State{revision, tokens}, entries}, err
 }
 

@@ -158,12 +158,9 @@ func (c *Client) Count(ctx context.Context, entries ...content.Content) ([]int, 
 	return counted.Each, err
 }
 
-// Plugin is a plugin that a host found.
-type Plugin = outcome.Plugin
-
 // Plugins returns every plugin that was found. It starts those that do not run.
-func (c *Client) Plugins(ctx context.Context) ([]Plugin, error) {
-	found, err := call[struct{ Plugins []Plugin }](ctx, c, "plugins.list", members{})
+func (c *Client) Plugins(ctx context.Context) ([]outcome.Plugin, error) {
+	found, err := call[struct{ Plugins []outcome.Plugin }](ctx, c, "plugins.list", members{})
 	return found.Plugins, err
 }
 

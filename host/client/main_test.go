@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 )
@@ -46,7 +47,7 @@ func serve() (address string, done func()) {
 	guard := access.NewGuard(machine.Store(), "", log)
 	alone := proxy.New(proxy.Options{Host: machine, Guard: guard, Recall: &proxy.Recall{Key: []byte("key")}, Logger: log})
 	go func() {
-		ended <- network.Serve(ctx, l, nil, time.Second, network.Options{Host: host.Over(machine), Log: log,
+		ended <- network.Serve(ctx, l, nil, time.Second, network.Options{Host: service.PublicHost(machine), Log: log,
 			Guard: guard, Store: machine.Store(), Alone: alone})
 	}()
 	return address, func() {

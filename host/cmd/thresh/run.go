@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
@@ -61,7 +60,7 @@ func (a *app) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	h := host.Over(machine)
+	h := service.PublicHost(machine)
 	// The agent would hear of it in its first session.
 	if err := h.Check(cmd.Context()); err != nil {
 		return errors.Join(err, h.Close())

@@ -21,6 +21,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
+	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
@@ -142,7 +143,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	}
 	// h and machine are one host: h is its public API, which doors use, and machine is for what that API does not
 	// promise.
-	h, kept := host.Over(machine), machine.Store()
+	h, kept := service.PublicHost(machine), machine.Store()
 	defer a.onHangup(func() { a.reload(cmd, h, guard, open, log) })()
 	a.say(hclog.Info, "serving at "+network.URL(l, door.certificate != nil))
 	a.notify("READY=1")

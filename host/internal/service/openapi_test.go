@@ -49,7 +49,7 @@ var named = map[reflect.Type]string{
 	reflect.TypeFor[outcome.Outcome]():       "Outcome",
 	reflect.TypeFor[outcome.Logged]():        "Change",
 	reflect.TypeFor[outcome.Passage]():       "Passage",
-	reflect.TypeFor[host.Plugin]():           "Plugin",
+	reflect.TypeFor[outcome.Plugin]():        "Plugin",
 	reflect.TypeFor[sdk.Todo]():              "Todo",
 	reflect.TypeFor[service.PrepareAnswer](): "PrepareAnswer",
 	reflect.TypeFor[service.Failure]():       "Failure",
@@ -434,7 +434,7 @@ func servedFrom(t *testing.T, kept store.Store) (url string, machine *window.Hos
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- network.Serve(ctx, l, nil, time.Second, network.Options{Host: host.Over(machine), Log: log,
+		ended <- network.Serve(ctx, l, nil, time.Second, network.Options{Host: service.PublicHost(machine), Log: log,
 			Guard: guard, Store: machine.Store(), Alone: alone})
 	}()
 	t.Cleanup(func() {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/internal/window"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
@@ -15,6 +17,10 @@ type Service struct {
 	attached attached
 	observe  func(owner string, e Event)
 }
+
+// PublicHost returns the public API of a runtime, which doors use next to what that API does not promise. Closing either
+// closes both.
+func PublicHost(machine *window.Host) *host.Host { return window.Public(machine).(*host.Host) }
 
 func New(h *host.Host) *Service {
 	s := &Service{host: h}
@@ -85,12 +91,12 @@ func (s *Service) Count(ctx context.Context, r CountRequest) (CountAnswer, error
 
 // PluginsAnswer has broken plugins too, with their state and the reason.
 type PluginsAnswer struct {
-	Plugins []host.Plugin `json:"plugins" jsonschema:"as thresh plugins list -o json prints them"`
+	Plugins []outcome.Plugin `json:"plugins" jsonschema:"as thresh plugins list -o json prints them"`
 }
 
 // Plugins starts each plugin, and takes as long as that takes.
 func (s *Service) Plugins(ctx context.Context, _ Empty) (PluginsAnswer, error) {
-	return PluginsAnswer{append([]host.Plugin{}, s.host.Plugins(ctx)...)}, nil
+	return PluginsAnswer{append([]outcome.Plugin{}, s.host.Plugins(ctx)...)}, nil
 }
 
 // ResetRequest names a strategy, as the list of plugins shows it.

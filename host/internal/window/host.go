@@ -54,6 +54,9 @@ type Options struct {
 	Store store.Store
 }
 
+// Public makes a *host.Host of a runtime. Package host sets it: what it exports is for those who have no runtime.
+var Public func(*Host) any
+
 // Host owns sessions and plugin processes. Unless it is closed, its processes live as long as the program.
 type Host struct {
 	config  atomic.Pointer[config.Config] // what sessions start with; Reload replaces it

@@ -11,7 +11,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -50,7 +49,7 @@ func over(t *testing.T, kept store.Store, log io.Writer) (post func(token, metho
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(newHandler(Options{Host: host.Over(machine), Store: kept, Log: logger,
+	s := httptest.NewServer(newHandler(Options{Host: service.PublicHost(machine), Store: kept, Log: logger,
 		Guard: access.NewGuard(kept, localToken, logger)}, address{loopback: true}, make(chan struct{})))
 	t.Cleanup(func() { s.Close(); _ = machine.Close() })
 	return func(token, method, body string) (int, string) {

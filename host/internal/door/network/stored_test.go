@@ -15,8 +15,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
@@ -37,7 +37,7 @@ func onStore(t *testing.T, kept store.Store) (s *served, log *bytes.Buffer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return serveHost(t, l, time.Minute, host.Over(machine), kept), log
+	return serveHost(t, l, time.Minute, service.PublicHost(machine), kept), log
 }
 
 // explosive is a store that panics when a session is looked up, once.

@@ -174,7 +174,7 @@ func TestMessagesThatComeAloneCostWhatASessionDoes(t *testing.T) {
 				}
 				set := map[string]any{"compression.strategy": strategy, "model.contextLimit": c.limit, "model.name": c.model}
 				p, h := stateless(t, set)
-				session, err := host.Over(h).Session(host.SessionOptions{})
+				session, err := service.PublicHost(h).Session(host.SessionOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}

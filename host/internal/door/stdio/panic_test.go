@@ -119,7 +119,7 @@ func TestAMethodThatPanics(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = machine.Close() })
-	c := converse(t, host.Over(machine))
+	c := converse(t, service.PublicHost(machine))
 	c.must("session.open", map[string]any{"id": "s"})
 	c.must("history.add", map[string]any{"session": "s", "entries": hello})
 	for _, call := range []struct {
@@ -245,7 +245,7 @@ func FuzzMethods(f *testing.F) {
 			machine = forgetful
 		}
 		in := func(use func(ask func(method string, params map[string]any))) {
-			c := converse(t, host.Over(machine))
+			c := converse(t, service.PublicHost(machine))
 			use(func(method string, params map[string]any) {
 				t.Helper()
 				if r := c.ask(method, params); r.Error != nil && (strings.Contains(r.Error.Message, "panicked") ||
