@@ -18,19 +18,18 @@ func TestOthersCanReadTheOpenAPI(t *testing.T) {
 	npm(t, dir, "exec", "--", "node", "validate.mjs", document)
 }
 
-// TestTheTypesOfTheClientForTypeScript, with the compiler of the example: they fit the code, an agent that uses it, and
+// TestTheTypesOfTheClientForTypeScript, with the compiler of a strategy: they fit the code, an agent that uses it, and
 // what must not compile does not.
 func TestTheTypesOfTheClientForTypeScript(t *testing.T) {
 	t.Parallel()
-	work := t.TempDir()
-	dir := filepath.Join(work, "examples", "strategies", "typescript")
-	copySources(t, filepath.Join(examples, "strategies", "typescript"), dir)
-	copySources(t, filepath.Join(examples, "service"), filepath.Join(work, "examples", "service"))
-	copySources(t, filepath.Join(root, "clients"), filepath.Join(work, "clients"))
+	p, _ := begin(t, "compiler", "typescript")
+	dir := p.path("work", "compiler")
+	copySources(t, filepath.Join(examples, "service"), p.path("work", "examples", "service"))
+	copySources(t, filepath.Join(root, "clients"), p.path("work", "clients"))
 	copySources(t, "testdata", dir)
-	npm(t, dir, "ci", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund")
+	install(t, dir)
 	compile := []string{"exec", "--", "tsc", "--noEmit", "--module", "nodenext", "--target", "es2023", "--types", "node"}
 	npm(t, dir, append(compile, "--strict", "use.mts")...)
-	npm(t, dir, append(compile, "--checkJs", "../../service/agent.mjs")...)
+	npm(t, dir, append(compile, "--checkJs", "../examples/service/agent.mjs")...)
 	npm(t, dir, "exec", "--", "node", "members.mjs")
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -11,35 +12,40 @@ import (
 )
 
 // TestAStartInAnotherLanguage does what 'thresh plugins new' says to do next, its verification included, and builds for
-// all systems as the workflow does. The guide for authors does it in Go.
+// all systems as the workflow does. Then it has the strategy be the one of the README that asks a model, and verifies
+// it. The guide for authors does it in Go.
 func TestAStartInAnotherLanguage(t *testing.T) {
 	t.Parallel()
 	t.Run("typescript", func(t *testing.T) {
 		t.Parallel()
-		p, shell := begin(t, "typescript")
-		npm(t, p.path("work", "old-results"), "install", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund")
+		p, shell := begin(t, "old-results", "typescript")
+		install(t, p.path("work", "old-results"))
 		shell("npm run bench")
 		continueAsSaid(t, p, shell, "node")
+		shell("rm test/strategy.*; sed -n '/^```ts/,/^```/{/^```/!p;}' README.md > src/strategy.ts; npm run build")
+		verify(t, p)
 	})
 	t.Run("python", func(t *testing.T) {
 		t.Parallel()
 		if out, err := exec.Command("/usr/bin/python3", "-c", "import grpc, google.protobuf").CombinedOutput(); err != nil {
 			t.Skipf("SKIPPED: a strategy in Python is neither built nor verified: %v\n%s", err, out)
 		}
-		p, shell := begin(t, "python")
+		p, shell := begin(t, "old-results", "python")
 		shell("/usr/bin/python3 bench.py")
 		continueAsSaid(t, p, shell, "python3")
+		shell("sed -n '/^```python/,/^```/{/^```/!p;}' README.md > src/strategy.py; /usr/bin/python3 build.py")
+		verify(t, p)
 	})
 }
 
 // begin makes a strategy, and returns what runs a script in its directory.
-func begin(t *testing.T, language string) (p *place, shell func(script string)) {
+func begin(t *testing.T, name, language string) (p *place, shell func(script string)) {
 	p = newPlace(t)
-	_, said, code := p.run(t, "plugins", "new", "old-results", "--lang", language)
+	_, said, code := p.run(t, "plugins", "new", name, "--lang", language)
 	if code != 0 {
 		t.Fatalf("exit status %d: %s", code, said)
 	}
-	dir := p.path("work", "old-results")
+	dir := p.path("work", name)
 	if err := os.WriteFile(filepath.Join(dir, "said"), []byte(said), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -78,5 +84,14 @@ func continueAsSaid(t *testing.T, p *place, shell func(string), interpreter stri
 		if want := "#!" + dir + "/bin/" + interpreter; err != nil || !strings.HasPrefix(string(program), want) {
 			t.Errorf("%s: %v, begins with %.40q, want %q", system, err, program, want)
 		}
+	}
+}
+
+// verify verifies what was built, as a strategy that asks a model.
+func verify(t *testing.T, p *place) {
+	t.Helper()
+	stdout, stderr, code := p.run(t, "plugins", "verify", p.path("work", "old-results", "dist", "thresh-strategy-old-results"))
+	if code != 0 || !regexp.MustCompile(`services-window +pass`).MatchString(stdout) {
+		t.Errorf("exit status %d:\n%s%s", code, stdout, stderr)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,18 +38,16 @@ func TestAStrategyFromAnotherGoModule(t *testing.T) {
 	useStrategy(t, "squash-logs", binary, "\x1b[33mdeprecated\x1b[0m\n")
 }
 
+// TestAStrategyInTypeScript puts the example over what 'thresh plugins new' makes.
 func TestAStrategyInTypeScript(t *testing.T) {
 	t.Parallel()
-	// The sources and the .proto files are copied, as they are, to where npm may write what it likes.
-	work := t.TempDir()
-	dir := filepath.Join(work, "examples", "strategies", "typescript")
+	p, _ := begin(t, "clip-results", "typescript")
+	dir := p.path("work", "clip-results")
 	copySources(t, filepath.Join(examples, "strategies", "typescript"), dir)
-	copySources(t, filepath.Join(root, "proto"), filepath.Join(work, "proto"))
-	npm(t, dir, "ci", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund")
+	install(t, dir)
 	npm(t, dir, "test")
 	npm(t, dir, "run", "build")
-	binary := filepath.Join(dir, "dist", "thresh-strategy-clip-results")
-	useStrategy(t, "clip-results", binary, "a long line of output\n")
+	useStrategy(t, "clip-results", filepath.Join(dir, "dist", "thresh-strategy-clip-results"), "a long line of output\n")
 }
 
 // copySources copies a directory without what was built or installed in it.
@@ -83,6 +82,12 @@ func copySources(t *testing.T, from, to string) {
 var unreachable = regexp.MustCompile(
 	`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|E40[137]|E50\d|network`)
 
+// install installs the packages that a package.json names.
+func install(t *testing.T, dir string) {
+	t.Helper()
+	npm(t, dir, "install", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund")
+}
+
 // npm runs npm, and skips the test where there is none, or no registry.
 func npm(t *testing.T, dir string, args ...string) {
 	t.Helper()
@@ -97,7 +102,7 @@ func npm(t *testing.T, dir string, args ...string) {
 	cmd.Dir = dir
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
-	if err != nil && args[0] == "ci" && (ctx.Err() != nil || unreachable.Match(out)) {
+	if err != nil && slices.Contains([]string{"ci", "install"}, args[0]) && (ctx.Err() != nil || unreachable.Match(out)) {
 		t.Skipf("SKIPPED: what is in TypeScript is neither built nor checked: npm cannot reach its registry: %v\n%.2000s", err, out)
 	}
 	if err != nil {

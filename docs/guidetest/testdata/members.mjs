@@ -1,9 +1,9 @@
 // Compares thresh.mjs with what thresh.d.mts declares: what is typed exists, and the other way round.
 import { readFileSync } from "node:fs";
 import ts from "typescript";
-import * as client from "../../../clients/typescript/thresh.mjs";
+import * as client from "../clients/typescript/thresh.mjs";
 
-const types = new URL("../../../clients/typescript/thresh.d.mts", import.meta.url);
+const types = new URL("../clients/typescript/thresh.d.mts", import.meta.url);
 const file = ts.createSourceFile("thresh.d.mts", readFileSync(types, "utf8"), ts.ScriptTarget.Latest, true);
 const wrong = [];
 const declared = new Set();

@@ -1,5 +1,5 @@
 // What the types of the client allow, and what they do not: an error that does not come is one.
-import { Client, ThreshError, type Passage, type Prepared, type State } from "../../../clients/typescript/thresh.mjs";
+import { Client, ThreshError, type Passage, type Prepared, type State } from "../clients/typescript/thresh.mjs";
 
 const thresh = new Client("unix:/run/thresh.sock", { token: "" });
 const session = await thresh.open("chat-1", { settings: { "model.contextLimit": 8000 }, system: "be brief" });

@@ -2,7 +2,7 @@
 
 A strategy is a module with INFO, the fields of GetInfoResponse, and compress(call), which returns an Answer. If its
 trigger is TRIGGER_MODE_CONTINUOUS, it also has optimize(call). What calls bring and return are messages of
-thresh/proto/thresh/v1. To ask the host's model, add HostService.Generate; to write new entries, add them to Answer.
+thresh/proto/thresh/v1.
 """
 
 import itertools
@@ -23,6 +23,7 @@ CHUNK = 1 << 20  # the most bytes of a chunk
 OPTIONS = [("grpc.max_receive_message_length", 64 << 20)]
 LEVELS = ["trace", "debug", "info", "warn", "error"]
 TARGET = 0.6  # of the threshold: what is left until the next time
+LEAST = 512  # with less room than this for a text, in tokens, nothing worth reading comes of it
 
 _pool = descriptor_pool.DescriptorPool()
 for _file in descriptor_pb2.FileDescriptorSet.FromString(pkgutil.get_data(__name__, "protocol.binpb")).file:
@@ -47,6 +48,7 @@ _services = {name: _pool.FindServiceByName("thresh.v1." + name) for name in ["St
 Entry, Content, Block, Edit, Piece, ConnInfo, Info, ConfigureResponse, EstimateTokensRequest = map(_message, [
     "thresh.v1.Entry", "thresh.v1.Content", "thresh.v1.Block", "thresh.v1.Edit", "thresh.v1.Piece", "plugin.ConnInfo",
     "thresh.v1.GetInfoResponse", "thresh.v1.ConfigureResponse", "thresh.v1.EstimateTokensRequest"])
+GenerateRequest, ResolvePromptRequest = map(_message, ["thresh.v1.GenerateRequest", "thresh.v1.ResolvePromptRequest"])
 
 
 class Failure(Exception):
@@ -58,16 +60,21 @@ class Failure(Exception):
 
 
 class Answer:
-    """What becomes of the history. An entry or block that is not named stays; one without changes is a no-op."""
+    """What becomes of the history. An entry or block that is not named stays; an answer without changes is a no-op."""
 
     def __init__(self):
         self.removed = set()  # positions of entries
         self.changed = {}  # by the position of an entry: by the position of a block, what takes its place, or None
-        self.counts = {}  # counters for people; of a compress alone
+        self.added = {}  # by the position of an entry: new entries before it; of a compress alone, and so are counts
+        self.counts = {}  # counters for people
 
     def change(self, entry, block, new):
         """Puts a copy that was changed in the place of a block; None removes it."""
         self.changed.setdefault(entry, {})[block] = new
+
+    def insert(self, before, content):
+        """Puts a new entry before that at a position, or at the end."""
+        self.added.setdefault(before, []).append(content)
 
     def blocks(self, index, entry):
         """Returns the new blocks of an entry that stays, each as a position or a block."""
@@ -78,12 +85,15 @@ class Answer:
 class Call:
     """A request of a host. In a test, make one of a history."""
 
-    def __init__(self, history, settings, target=0.0, estimate=None, active=lambda: True, log=lambda *_, **__: None):
+    def __init__(self, history, settings, target=0.0, host=None, model=None, active=lambda: True,
+                 log=lambda *_, **__: None):
         self.history = history  # entries with their tokens; never change them
         self.settings = settings  # with the defaults
         self.target = target  # how many tokens a compressed history should have
+        self.model = model  # its name, context_limit and max_output; None if the host has none for this strategy
+        self.asked = False  # whether the model was asked
         self.log = log  # log(level, message, **fields); never text of the conversation
-        self._estimate, self._active = estimate, active
+        self._host, self._active = host, active
 
     def check(self):
         """Raises if the host has cancelled the call. Call it in each round of a loop over the history."""
@@ -102,7 +112,39 @@ class Call:
                 changed.append(content)
             elif i not in answer.removed:
                 total += entry.tokens
-        return total + sum(self._estimate(changed) if changed else [])
+        changed += itertools.chain.from_iterable(answer.added.values())
+        return total + sum(self._host.estimate_tokens(changed) if changed else [])
+
+    def prompt(self, name):
+        """Returns the prompt of a name, such as "compression": the user's own, or the one that ships."""
+        return self._host.resolve_prompt(name)
+
+    def ask(self, system, text):
+        """Has the host's model follow a prompt on a text. The middle of a text that is too long for it is left out."""
+        if self.model is None:
+            raise Failure(grpc.StatusCode.FAILED_PRECONDITION, "the host has no model for this strategy")
+        window = self.model.context_limit
+        answer = min(self.model.max_output or window, window // 4)
+        room = window * 0.95 - answer  # the model's tokenizer is not the host's
+        length = int(room * 8)
+        while True:
+            self.check()
+            length = min(length, len(text))
+            half = length // 2
+            part = text if length == len(text) else f"{text[:half]}\n[…]\n{text[len(text) - half:]}"
+            fixed, tokens = self._host.estimate_tokens([said(system), said(part)])
+            if fixed + tokens <= room:
+                self.asked = True
+                return self._host.generate(system, [said(part)], answer)
+            if room - fixed < LEAST:
+                raise Failure(grpc.StatusCode.FAILED_PRECONDITION,
+                              f"the prompt leaves less than {LEAST} tokens of the model's {window}")
+            length = int(length * 0.9 * (room - fixed) / tokens)
+
+
+def said(text):
+    """An entry of a person. What is no text in UTF-8 becomes a question mark."""
+    return Content(speaker="human", blocks=[{"text": {"text": text.encode(errors="replace").decode()}}])
 
 
 def pinned(entry):
@@ -158,6 +200,40 @@ def broken(message):
     return Failure(grpc.StatusCode.INVALID_ARGUMENT, message)
 
 
+class Host:
+    """What a host does for a compress, with which its calls end. In a test, write what the strategy uses."""
+
+    def __init__(self, methods, call_id, context):
+        self.methods, self.call_id, self.context = methods, call_id, context
+
+    def begin(self, name, request):
+        if not self.methods:
+            raise Failure(grpc.StatusCode.FAILED_PRECONDITION, "this host offers no services")
+        method = self.methods[name]
+        made = method(request) if name == "Generate" else method.future(request)
+        if not self.context.add_callback(made.cancel):
+            made.cancel()
+        return made
+
+    def estimate_tokens(self, contents):
+        """Counts entries with the host's tokenizer."""
+        chunks = (EstimateTokensRequest(chunk=c) for c in delimited(contents))
+        requests = itertools.chain([EstimateTokensRequest(call_id=self.call_id)], chunks)
+        return self.begin("EstimateTokens", requests).result().tokens
+
+    def resolve_prompt(self, name):
+        return self.begin("ResolvePrompt", ResolvePromptRequest(call_id=self.call_id, name=name)).result().text
+
+    def generate(self, system, contents, max_output_tokens):
+        """Asks the model. Entries hold text alone. They, the system prompt and the answer must fit its window."""
+        header = {"call_id": self.call_id, "system": system, "max_output_tokens": max_output_tokens}
+        chunks = (GenerateRequest(chunk=c) for c in delimited(contents))
+        pieces = list(self.begin("Generate", itertools.chain([GenerateRequest(header=header)], chunks)))
+        if not pieces or not pieces[-1].HasField("end"):
+            raise Failure(grpc.StatusCode.UNAVAILABLE, "the model's answer broke off")
+        return "".join(piece.text for piece in pieces)
+
+
 class Server:
     """The services of a plugin."""
 
@@ -165,7 +241,7 @@ class Server:
         self.strategy = strategy
         self.info = Info(**strategy.INFO)
         self.configured = False
-        self.host = None
+        self.host = {}  # its methods, by their names
         self.least = LEVELS.index("debug")
         self.known = threading.Condition()
         self.addresses = {}
@@ -216,34 +292,29 @@ class Server:
                 if not self.known.wait_for(lambda: request.host_service_id in self.addresses, timeout=5):
                     context.abort(grpc.StatusCode.FAILED_PRECONDITION, "the host did not say where its services are")
             channel = grpc.insecure_channel("unix:" + self.addresses[request.host_service_id], OPTIONS)
-            method = _services["HostService"].methods_by_name["EstimateTokens"]
-            self.host = channel.stream_unary(f"/{method.containing_service.full_name}/{method.name}",
-                                             EstimateTokensRequest.SerializeToString,
-                                             _message(method.output_type.full_name).FromString)
+            for method in _services["HostService"].methods:
+                make = {"EstimateTokens": channel.stream_unary, "Generate": channel.stream_stream,
+                        "ResolvePrompt": channel.unary_unary}.get(method.name)
+                if make:
+                    self.host[method.name] = make(f"/thresh.v1.HostService/{method.name}",
+                                                  _message(method.input_type.full_name).SerializeToString,
+                                                  _message(method.output_type.full_name).FromString)
         self.configured = True
         return ConfigureResponse()
-
-    def estimate(self, call_id, context, contents):
-        if self.host is None:
-            raise Failure(grpc.StatusCode.FAILED_PRECONDITION, "this host offers no services")
-        chunks = (EstimateTokensRequest(chunk=c) for c in delimited(contents))
-        counting = self.host.future(itertools.chain([EstimateTokensRequest(call_id=call_id)], chunks))
-        if not context.add_callback(counting.cancel):
-            counting.cancel()
-        return counting.result().tokens
 
     def compress(self, requests, context):
         def run(header, call):
             answer = self.strategy.compress(call)
-            result = {"metadata": {"counts": answer.counts}}
+            result = {"metadata": {"counts": answer.counts, "llm_call_made": call.asked}}
             if not call.history:
                 return {"noop_reason": "empty-history"}, []
-            if not answer.changed and not answer.removed:
+            if not answer.changed and not answer.removed and not answer.added:
                 return {"noop_reason": "no-gain"}, []
             result["metadata"]["target_missed"] = call.tokens(answer) > call.target
             pieces = []
-            for i, entry in enumerate(call.history):
-                if i in answer.removed:
+            for i, entry in enumerate([*call.history, None]):
+                pieces += [Piece(entry=content) for content in answer.added.get(i, [])]
+                if entry is None or i in answer.removed:
                     continue
                 if i in answer.changed:
                     pieces.append(Piece(edited={"index": i, "blocks": block_pieces(answer.blocks(i, entry))}))
@@ -308,12 +379,15 @@ class Server:
             raise broken("the stream ended before its header")
         history = [] if header.call.base.length else undelimited(Entry, b"".join(chunks), header.call.entries)
         settings = json.loads(header.call.config or b"{}")
-        target = 0.0
+        target, model = 0.0, None
         if hasattr(header, "threshold"):
             room = header.context_limit - header.completion_budget
             target = (header.threshold * room - header.pending_tokens) * TARGET
-        return header, Call(history, settings, target, lambda contents: self.estimate(header.call.call_id, context, contents),
-                            context.is_active, self.log)
+            if header.HasField("model"):
+                model = header.model
+                model.context_limit = model.context_limit or header.context_limit
+        host = Host(self.host, header.call.call_id, context)
+        return header, Call(history, settings, target, host, model, context.is_active, self.log)
 
 
 def block_pieces(blocks):

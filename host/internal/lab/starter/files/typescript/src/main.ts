@@ -1,4 +1,4 @@
-import { main } from "./protocol";
+import { main } from "./serve";
 import * as strategy from "./strategy";
 
 main(strategy);

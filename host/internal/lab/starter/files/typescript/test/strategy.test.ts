@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Call } from "../src/protocol";
+import { Call, type Host } from "../src/protocol";
 import { cleared, compress } from "../src/strategy";
 import { session } from "./session";
 
 test("the newest results stay", async () => {
-  const call = new Call(session(10), { keep: 2 }, 0, async (contents) => contents.map(() => 8));
+  const host: Partial<Host> = { estimateTokens: async (contents) => contents.map(() => 8) };
+  const call = new Call(session(10), { keep: 2 }, { host });
   const answer = await compress(call);
   assert.deepEqual([...answer.changed.keys()].sort((a, b) => a - b), [2, 4, 6, 8, 10, 12, 14, 16]);
   assert.deepEqual(answer.counts, { resultsCleared: 8 });

@@ -1,4 +1,6 @@
-import type { Entry } from "./protocol";
+// Which response answers which call: a host refuses an answer that parts them.
+
+import { pinned, type Entry } from "./protocol";
 
 /**
  * Returns the positions of the entries of each call and its response. A response answers the nearest preceding
@@ -8,12 +10,12 @@ function pairs(history: Entry[]): { call: number; response: number }[] {
   const found: { call: number; response: number }[] = [];
   const waiting = new Map<string, number[]>(); // id → entries whose calls are unanswered, the last on top
   history.forEach(({ content }, i) => {
-    for (const block of content?.blocks ?? []) {
-      if (block.toolCall && content?.speaker === "ai") {
+    for (const block of content.blocks) {
+      if (block.toolCall && content.speaker === "ai") {
         const calls = waiting.get(block.toolCall.id);
         if (calls) calls.push(i);
         else waiting.set(block.toolCall.id, [i]);
-      } else if (block.toolResponse && content?.speaker === "tool") {
+      } else if (block.toolResponse && content.speaker === "tool") {
         const call = waiting.get(block.toolResponse.callId)?.pop();
         if (call !== undefined) {
           found.push({ call, response: i });
@@ -29,7 +31,7 @@ function pairs(history: Entry[]): { call: number; response: number }[] {
  */
 export function pinnedExchanges(history: Entry[]): Set<number> {
   const stay = new Set<number>();
-  history.forEach((entry, i) => isPinned(entry) && stay.add(i));
+  history.forEach((entry, i) => pinned(entry) && stay.add(i));
   const linked = stay.size > 0 ? pairs(history) : [];
   for (let before = -1; before !== stay.size; ) {
     before = stay.size;
@@ -42,12 +44,6 @@ export function pinnedExchanges(history: Entry[]): Set<number> {
   return stay;
 }
 
-/** Reports whether whoever added an entry pinned it. */
-export function isPinned({ content }: Entry): boolean {
-  const metadata = content?.metadata;
-  return !!metadata?.length && JSON.parse(Buffer.from(metadata).toString()).pinned === true;
-}
-
 /**
  * Returns the first position at or after from where a history can be cut without separating a response from its call,
  * and whose entry is not a tool's; 0 stays 0.
@@ -56,7 +52,8 @@ export function safeCut(history: Entry[], from: number): number {
   if (from === 0) {
     return 0;
   }
-  const parted = new Int32Array(history.length + 2); // +1 after a call, -1 after its response: the sum is the number of open pairs
+  // +1 after a call, -1 after its response: the sum is the number of open pairs.
+  const parted = new Int32Array(history.length + 2);
   for (const { call, response } of pairs(history)) {
     parted[call + 1]!++;
     parted[response + 1]!--;
@@ -64,7 +61,7 @@ export function safeCut(history: Entry[], from: number): number {
   let open = 0;
   for (let cut = 0; cut < history.length; cut++) {
     open += parted[cut]!;
-    if (cut >= from && open === 0 && history[cut]!.content?.speaker !== "tool") {
+    if (cut >= from && open === 0 && history[cut]!.content.speaker !== "tool") {
       return cut;
     }
   }
