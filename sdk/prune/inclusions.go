@@ -232,9 +232,7 @@ func strip(blocks []sdk.Block, stale []*placed, put func(block int32, text strin
 		for j := inc.block + 1; j < inc.to; j++ {
 			cuts[j] = []cut{{0, len(text(j)), ""}}
 		}
-		if end > 0 {
-			cuts[inc.to] = []cut{{0, end, ""}}
-		}
+		cuts[inc.to] = []cut{{0, end, ""}}
 	}
 	for _, block := range slices.Sorted(maps.Keys(cuts)) {
 		var b strings.Builder

@@ -312,18 +312,28 @@ func TestReasons(t *testing.T) {
 
 // Later phases work on what earlier ones left: the only result of a tool that is left is its newest.
 func TestPhasesSeeEachOther(t *testing.T) {
-	history := join(
-		exchange("1", "read_file", "b.go"),
-		exchange("2", "read_file", "a.go"),
-		exchange("3", "replace", "a.go"),
-	)
-	got := sdktest.Optimize(t, strategy{}, history, sdktest.Config{
-		Density: &sdk.DensityConfig{ReadWritePruning: true, RecencyPruning: true, RecencyRetention: 1},
-	})
-	stale := sdk.Reason{Rule: "stale-read", SupersededBy: new(4)}
-	want := sdk.DensityResult{Removals: []int{2, 3}, Replacements: map[int]sdk.Content{},
-		Reasons: map[int]sdk.Reason{2: stale, 3: stale}, Metadata: sdk.DensityMetadata{ReadWritePairsPruned: 1}}
-	if d := cmp.Diff(want, got.DensityResult, cmp.Comparer(sdk.Content.Equal)); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
+	b, a := exchange("1", "read_file", "b.go"), exchange("2", "read_file", "a.go")
+	write := exchange("3", "replace", "a.go")
+	for name, test := range map[string]struct {
+		history  []sdk.Content
+		removals []int
+		by       int // the entry that writes
+	}{
+		"read, then written":       {join(b, a, write), []int{2, 3}, 4},
+		"written while it is read": {join(b, a[:1], write, a[1:]), []int{2, 5}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := sdktest.Optimize(t, strategy{}, test.history, sdktest.Config{
+				Density: &sdk.DensityConfig{ReadWritePruning: true, RecencyPruning: true, RecencyRetention: 1},
+			})
+			want := sdk.DensityResult{Removals: test.removals, Replacements: map[int]sdk.Content{},
+				Reasons: map[int]sdk.Reason{}, Metadata: sdk.DensityMetadata{ReadWritePairsPruned: 1}}
+			for _, i := range test.removals {
+				want.Reasons[i] = sdk.Reason{Rule: "stale-read", SupersededBy: new(test.by)}
+			}
+			if d := cmp.Diff(want, got.DensityResult, cmp.Comparer(sdk.Content.Equal)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
 	}
 }

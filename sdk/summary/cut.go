@@ -13,12 +13,9 @@ const Fewest = 4
 // result may therefore be smaller than at.
 func Cut(history []sdk.Content, at int) int {
 	at = turns.CutForward(history, at)
-	last := len(history) - 1 // the last entry that is not a tool's: calls from there on are being run
+	last := len(history) - 1 // the last entry that is not a tool's: calls before it were abandoned
 	for last >= 0 && history[last].Speaker == sdk.Tool {
 		last--
-	}
-	if last >= at {
-		return at // what waits is behind the cut, or was abandoned long ago
 	}
 	for _, call := range turns.Pair(history).Pending() {
 		if call.Entry >= last && call.Entry < at {

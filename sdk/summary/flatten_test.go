@@ -114,6 +114,7 @@ func TestCutLeavesWhatIsWaitedFor(t *testing.T) {
 		"a call waits at the end":         {[]sdk.Content{hi, hi, call("1")}, 3, 2},
 		"one of two":                      {[]sdk.Content{hi, hi, call("1", "2"), answer("1")}, 4, 2},
 		"it stands behind the cut":        {[]sdk.Content{hi, hi, call("1")}, 1, 1},
+		"a pair is around it":             {[]sdk.Content{hi, call("1"), call("2"), answer("1")}, 4, 1},
 		"it was left behind long ago":     {[]sdk.Content{hi, call("1"), hi, hi}, 4, 4},
 		"between a call and its response": {[]sdk.Content{hi, call("1"), answer("1"), hi}, 2, 3},
 		"beyond the end":                  {[]sdk.Content{hi}, 7, 1},

@@ -12,7 +12,7 @@ import (
 // hindsight is what someone who knows how a session goes on can say of each of its requests, in tokens. It bounds what a
 // strategy can save.
 type hindsight struct {
-	begins []bool    // the recorder began a new context
+	begins []bool    // see [recording.begins]
 	grown  []float64 // the history, if nothing is done to it
 	// least is what a rewrite before the request must leave: what people said, what the agent said and its edits that are
 	// current, the results that the model has not seen, and of others the names and lines that later calls need.
@@ -37,10 +37,10 @@ func (r *recording) findHindsight() hindsight {
 	}
 	perByte := float64(r.tokens()) / float64(bytes)
 	own, needed := newOwnShare(r), r.neededBytes()
-	people, from, at := 0.0, 0, 0
+	people, at := 0.0, 0
 	for n, q := range r.Requests {
-		if h.begins[n] = n == 0 || q.From != from; h.begins[n] {
-			people, from, at = 0, q.From, q.From
+		if h.begins[n] = r.begins(n); h.begins[n] {
+			people, at = 0, q.From
 			h.grown[n] = 0
 		} else {
 			h.grown[n] = h.grown[n-1]
@@ -85,10 +85,8 @@ func (r *recording) neededBytes() []int {
 	change := make([]int, len(r.Requests)+1)
 	begin := make([]int, len(r.Requests)) // of each request's context
 	for n := range r.Requests {
-		if n > 0 && r.Requests[n].From == r.Requests[n-1].From {
+		if begin[n] = n; !r.begins(n) {
 			begin[n] = begin[n-1]
-		} else {
-			begin[n] = n
 		}
 	}
 	type use struct {

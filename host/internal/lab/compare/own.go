@@ -25,7 +25,7 @@ func (r *recording) findOwn() [][]ownLine {
 	out := make([][]ownLine, len(r.Requests))
 	f := ownFinder{recording: r, files: map[string]map[int32]bool{}}
 	for n, q := range r.Requests {
-		if q.From != f.from {
+		if r.begins(n) {
 			f.restart(q.From)
 		}
 		for ; f.at < q.Entry; f.at++ {
@@ -38,10 +38,10 @@ func (r *recording) findOwn() [][]ownLine {
 
 type ownFinder struct {
 	*recording
-	from, at int
-	said     []int32                   // the lines of the agent's words since from
-	files    map[string]map[int32]bool // the lines of the edits that are current, by file
-	changes  []ownLine
+	at      int
+	said    []int32                   // the lines of the agent's words in this context
+	files   map[string]map[int32]bool // the lines of the edits that are current, by file
+	changes []ownLine
 }
 
 // restart begins again where the recorder compacted: the recorded agent lost what was before.
@@ -52,7 +52,7 @@ func (f *ownFinder) restart(from int) {
 	for path := range f.files {
 		f.supersede(path)
 	}
-	f.said, f.from, f.at = nil, from, from
+	f.said, f.at = nil, from
 }
 
 func (f *ownFinder) change(line, by int32) { f.changes = append(f.changes, ownLine{line, by}) }

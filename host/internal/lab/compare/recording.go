@@ -163,3 +163,8 @@ func (r *recording) answer(n int) func(func(int) bool) {
 		}
 	}
 }
+
+// begins reports whether a request is the first of a context that the recorder began.
+func (r *recording) begins(request int) bool {
+	return request == 0 || r.Requests[request].From != r.Requests[request-1].From
+}
