@@ -6,7 +6,8 @@ type CompressSettings struct {
 	ContextLimit, CompletionBudget int
 	// PreserveThreshold and TopPreserveThreshold are the shares of entries to leave alone at the end and at the start.
 	PreserveThreshold, TopPreserveThreshold float64
-	// Todos are the unfinished tasks.
+	// Todos are the unfinished tasks. The host knows them for as long as the session is open, also when the calls that
+	// wrote them are gone. [github.com/thresh-dev/thresh/sdk/summary.Run] tells the model.
 	Todos []Todo
 	// TranscriptPath is where the whole conversation can be read; "" if nowhere.
 	TranscriptPath string

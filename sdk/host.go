@@ -16,7 +16,7 @@ type Host interface {
 	// it arrives. Only for strategies with [Info.RequiresLLM].
 	Generate(ctx context.Context, req GenerateRequest, onText func(string)) (Completion, error)
 
-	// ResolvePrompt returns the prompt in force, for example "compression".
+	// ResolvePrompt returns the prompt in force, which users can replace. The only name is "compression".
 	ResolvePrompt(ctx context.Context, name string) (string, error)
 }
 

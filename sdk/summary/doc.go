@@ -17,6 +17,7 @@
 //   - What people said stays word for word as far as [sdk.CompressInput.UserMessageBudget] goes, the newest first; what
 //     they said last always does. Files read and modified and commands run are recorded from the tool calls, not by the
 //     model.
+//   - The model is told the unfinished tasks ([sdk.CompressSettings.Todos]).
 //   - A summary made earlier that stands in the range is updated, and what it recorded is carried on.
 //   - What counts at least as much as the range that it replaces is a no-op.
 package summary
