@@ -12,6 +12,10 @@ import (
 // anything, and no read is certain.
 func (r *reader) command(args []string, k known, quiet bool) {
 	name, args := path.Base(args[0]), args[1:]
+	// Bash has no Get-Content, and its own "type" finds no such file: what succeeded was another shell's.
+	if strings.EqualFold(name, "Get-Content") || name == "type" && len(args) == 1 && hasDrive(args[0]) {
+		name = "Get-Content"
+	}
 	if !quiet && !prints(name) && !silent(name) {
 		r.pure = false
 	}
@@ -28,6 +32,11 @@ func (r *reader) command(args []string, k known, quiet bool) {
 	case "cat", "nl":
 		_, files := flags(args, "")
 		r.read(files, false, quiet)
+	case "Get-Content":
+		files, partial, ok := getContent(args)
+		if r.pure = r.pure && (ok || quiet); ok {
+			r.read(files, partial, quiet)
+		}
 	case "head", "tail":
 		// The letters are options with a value, which is not a file.
 		_, files := flags(args, "nc")
@@ -92,7 +101,7 @@ func plain(name string, args []string) bool {
 // prints reports whether a command prints parts of files, silent whether it prints nothing that matters: the agent's
 // own words between the files.
 func prints(name string) bool {
-	return slices.Contains([]string{"cat", "nl", "head", "tail", "sed", "grep", "rg"}, name)
+	return slices.Contains([]string{"cat", "nl", "head", "tail", "sed", "grep", "rg", "Get-Content"}, name)
 }
 
 func silent(name string) bool {
@@ -165,9 +174,10 @@ func (r *reader) read(files []string, partial, quiet bool) {
 	r.of.Partial = r.of.Partial || partial
 }
 
-// write adds a written file. It is certain only if it was written whenever the command line as a whole succeeded.
+// write adds a written file. It is certain only if it was written whenever the command line as a whole succeeded, and no
+// shell would read its name differently: bash takes unquoted backslashes out of it.
 func (r *reader) write(k known, w tools.Write) {
-	astray := r.astray && !path.IsAbs(w.Path)
+	astray := r.astray && !path.IsAbs(w.Path) || strings.Contains(w.Path, `\`)
 	p, ok := r.path(w.Path)
 	if ok {
 		r.files++

@@ -10,7 +10,7 @@ import (
 )
 
 // telling are the commands of which something is known, see [reader.command].
-var telling = []string{"cat", "nl", "head", "tail", "sed", "grep", "rg", "tee", "rm", "mv", "cp", "git"}
+var telling = []string{"cat", "nl", "head", "tail", "sed", "grep", "rg", "tee", "rm", "mv", "cp", "git", "Get-Content", "type"}
 
 // mayTell reports whether anything can be known of a command: it writes to a file, or has one of the telling names,
 // which quotes, escapes and variables may hide. Parsing takes many times as long.

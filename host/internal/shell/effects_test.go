@@ -160,6 +160,55 @@ func TestEffects(t *testing.T) {
 	}
 }
 
+// One file, in the spellings of Windows' shells, from wherever a command names it.
+func TestAFileOfWindowsIsNamedByACommand(t *testing.T) {
+	for command, want := range map[string]string{
+		`cat C:\src\Main.go`:                                "reads",
+		`cat "C:\src\Main.go"`:                              "reads",
+		`cat 'C:\src\Main.go'`:                              "reads",
+		`cat C:/src/main.go`:                                "reads",
+		`cat main.go`:                                       "reads",
+		`cd /c/src && cat main.go`:                          "reads",
+		`cd "C:\src" && cat main.go`:                        "reads",
+		`cd D:/ && cat "..\a\..\b"`:                         "",
+		`type C:\src\main.go`:                               "reads",
+		`type main.go`:                                      "", // bash says what command that is
+		`Get-Content C:\src\main.go`:                        "reads",
+		`get-content -Path 'main.go' -Raw -Encoding UTF8`:   "reads",
+		`Get-Content "C:\src\main.go" -TotalCount 50`:       "reads partly",
+		`Get-Content main.go, b.go`:                         "",
+		`Get-Content main.go -Wait`:                         "",
+		`rg -n x /mnt/c/src/main.go`:                        "reads partly",
+		`grep -n "a\.b" /c/src/main.go`:                     "reads partly",
+		`sed -n '1,20p' /cygdrive/c/src/main.go | head -n5`: "reads partly",
+		`cat > /c/src/main.go <<'EOF'` + "\nx\nEOF":         "writes",
+		`echo x > 'c:/src/main.go'`:                         "writes",
+		`echo x > C:\src\main.go`:                           "may write", // bash writes another one, C:srcmain.go
+		`rm "C:\src\main.go"`:                               "may write",
+	} {
+		var got []string
+		add := func(what string, paths ...string) {
+			for _, p := range paths {
+				if tools.Key(`C:\src`, p) == "c:/src/main.go" {
+					got = append(got, what)
+				}
+			}
+		}
+		of := Effects(command, `C:\src`)
+		add("reads", of.Reads...)
+		if of.Partial {
+			got = append(got, "partly")
+		}
+		for _, w := range of.Writes {
+			add("writes", w.Path)
+		}
+		add("may write", of.MayWrite...)
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%s: %q, want %q: %v", command, got, want, of)
+		}
+	}
+}
+
 func TestAStrategyLearnsWhatACommandReadsAndWrites(t *testing.T) {
 	taxonomy, err := tools.ForPresets(tools.PresetNames(), nil)
 	if err != nil {

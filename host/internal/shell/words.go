@@ -1,9 +1,12 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // words returns words as the command gets them; ok only if all are literal and not globs.
@@ -31,7 +34,11 @@ func text(w *syntax.Word) (string, bool) {
 			if strings.ContainsAny(p.Value, "*?[{") {
 				return "", false
 			}
-			b.WriteString(unescaped(p.Value))
+			if b.Len() == 0 && hasDrive(p.Value) {
+				b.WriteString(p.Value) // PowerShell and cmd.exe keep the backslashes
+				continue
+			}
+			b.WriteString(unescaped(p.Value, ""))
 		case *syntax.SglQuoted:
 			// $'…' has escapes of its own.
 			if p.Dollar {
@@ -44,7 +51,7 @@ func text(w *syntax.Word) (string, bool) {
 				if !ok {
 					return "", false
 				}
-				b.WriteString(unescaped(lit.Value))
+				b.WriteString(unescaped(lit.Value, "$`\"\\\n"))
 			}
 		default:
 			return "", false
@@ -53,14 +60,18 @@ func text(w *syntax.Word) (string, bool) {
 	return b.String(), true
 }
 
-// unescaped removes the backslashes that quote a character; one at the end is kept.
-func unescaped(s string) string {
+// hasDrive reports whether a word begins as paths of Windows do, "C:\".
+func hasDrive(s string) bool { return len(s) > 2 && s[1:3] == `:\` && tools.IsAbs(s) }
+
+// unescaped removes the backslashes that quote a character, one of those in only, or any if that is empty; one at the
+// end is kept.
+func unescaped(s, only string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
+		if s[i] == '\\' && i+1 < len(s) && (only == "" || strings.IndexByte(only, s[i+1]) >= 0) {
 			i++
 		}
 		b.WriteByte(s[i])
@@ -106,6 +117,28 @@ func sedPrints(args []string) (bool, []string) {
 		}
 	}
 	return true, rest[1:]
+}
+
+// getContent returns the files that PowerShell's Get-Content prints, and whether only parts of them; ok is false with an
+// option, or a list, of which that is not known.
+func getContent(args []string) (files []string, partial, ok bool) {
+	for i := 0; i < len(args); i++ {
+		switch option := strings.ToLower(args[i]); {
+		case strings.Contains(option, ","):
+			return nil, false, false
+		case !strings.HasPrefix(option, "-"):
+			files = append(files, args[i])
+		case slices.Contains([]string{"-path", "-literalpath", "-raw"}, option):
+		case option == "-encoding":
+			i++
+		case slices.Contains([]string{"-totalcount", "-head", "-first", "-tail", "-last"}, option):
+			partial = true
+			i++
+		default:
+			return nil, false, false
+		}
+	}
+	return files, partial, true
 }
 
 // hasAny reports whether one of the options is among the arguments, also in a group such as -rn.
