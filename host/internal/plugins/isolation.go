@@ -48,23 +48,22 @@ func (m *Manager) warnOfMissing(name string, sandbox process.Sandbox) {
 	if len(sandbox.Lacking) == 0 || m.opts.Isolation == process.IsolationOff {
 		return
 	}
+	could := possible(sandbox.Lacking)
+	if !hidden(sandbox) {
+		could = append(could, "read the environment of this process, and the keys in it")
+	}
 	m.log.Warn("plugin starts without all isolation", "strategy", name,
 		"missing", strings.Join(byReason(sandbox.Lacking), "; "),
-		"itCould", strings.Join(possible(sandbox.Lacking), "; "),
+		"itCould", strings.Join(could, "; "),
 		"hint", "plugins.isolation=strict refuses to start it")
 }
 
-// hideHost keeps a plugin from the host's environment and memory, which hold the keys of model providers. Without
-// Landlock and without its own user namespace, the kernel lets it read those of any process of its user. With
-// namespaces the host must stay as it is: it could not set the plugin's user.
-func (m *Manager) hideHost(sandbox process.Sandbox) {
-	if slices.Contains(sandbox.Apply, isolate.Files) || slices.Contains(sandbox.Apply, isolate.Paths) ||
-		m.opts.Isolation == process.IsolationOff {
-		return
-	}
-	if err := isolate.HideSelf(); err != nil {
-		m.log.Warn("plugins can read the host's environment, and the keys in it", "error", err)
-	}
+// hidden keeps a plugin from the host's environment and memory, which hold the keys of model providers, and reports
+// whether it could. Without Landlock and without its own user namespace, the kernel lets it read those of any process of
+// its user. With namespaces the host must stay as it is: it could not set the plugin's user.
+func hidden(sandbox process.Sandbox) bool {
+	return slices.Contains(sandbox.Apply, isolate.Files) || slices.Contains(sandbox.Apply, isolate.Paths) ||
+		isolate.HideSelf() == nil
 }
 
 // byReason groups the missing measures: often all have the same reason.

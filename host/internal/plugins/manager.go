@@ -268,7 +268,6 @@ func (m *Manager) launch(
 		return nil, b.NotStarted(err, "'thresh doctor' shows what this machine can enforce")
 	}
 	m.warnOfMissing(b.Name, sandbox)
-	m.hideHost(sandbox)
 	return m.bringUp(ctx, m.clientOptions(), client.Spec{Binary: b, Sandbox: sandbox, Known: known}, reached)
 }
 

@@ -24,8 +24,8 @@ func (*Launcher) Close() {}
 // Readable is always true: no file is hidden from a program here.
 func Readable(string) bool { return true }
 
-// HideSelf does nothing: where there is no /proc, other processes see no environment through it.
-func HideSelf() error { return nil }
+// HideSelf is an error: the system shows a process's environment to the others of its user.
+func HideSelf() error { return errors.ErrUnsupported }
 
 type Guard struct{}
 
