@@ -7,7 +7,7 @@ import (
 )
 
 // commandLine returns the command that l points to: a string, or an array of arguments joined by spaces, without a
-// shell with -c or -lc. Several commands ("commands[]") are joined by newlines.
+// shell with -c, -lc or -Command. Several commands ("commands[]") are joined by newlines.
 func (l locator) commandLine(p params) string {
 	var lines []string
 	for v := range l.values(p) {
@@ -32,9 +32,10 @@ func joinArguments(v []byte) string {
 		}
 		args = append(args, s)
 	}
-	// Any program in front: bash, sh and zsh all take the command like that.
-	if len(args) == 3 && (args[1] == "-c" || args[1] == "-lc") {
-		return args[2]
+	// Any program in front: bash, sh and zsh all take the command like that. PowerShell's may have options.
+	last := len(args) - 1
+	if last == 2 && (args[1] == "-c" || args[1] == "-lc") || last > 1 && args[last-1] == "-Command" {
+		return args[last]
 	}
 	return strings.Join(args, " ")
 }

@@ -142,6 +142,8 @@ func TestAllPresetsTogether(t *testing.T) {
 			tools.Use{Class: tools.ClassWrite, Writes: []tools.Write{{Path: "/a"}, {Path: "/b"}}, Subject: "/a"}},
 		"Codex argument list": {"shell", `{"command":["bash","-lc","ls"]}`,
 			tools.Use{Class: tools.ClassShell, Command: "ls", Subject: "ls", Directory: tools.DirectoryOwn}},
+		"Codex argument list on Windows": {"shell", `{"command":["powershell.exe","-NoProfile","-Command","ls"]}`,
+			tools.Use{Class: tools.ClassShell, Command: "ls", Subject: "ls", Directory: tools.DirectoryOwn}},
 		"Codex patch as an argument": {"shell", `{"command":["apply_patch","` + patch + `"]}`,
 			tools.Use{Class: tools.ClassShell, Writes: edited, Subject: "a.go", Directory: tools.DirectoryOwn,
 				Command: "apply_patch " + strings.ReplaceAll(patch, `\n`, "\n")}},
