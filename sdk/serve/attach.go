@@ -2,12 +2,14 @@ package serve
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
-	"github.com/thresh-dev/thresh/sdk"
 	"io"
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"runtime"
 	"syscall"
 
 	hclog "github.com/hashicorp/go-hclog"
@@ -16,6 +18,7 @@ import (
 	"google.golang.org/grpc/stats"
 
 	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // attachFlag makes a plugin started by hand wait for a host that is told to use it. It is for debugging: the host does
@@ -41,6 +44,20 @@ func serveAttached(s sdk.Strategy, stdout, stderr io.Writer) int {
 	if err := os.Setenv(plugin.EnvUnixSocketDir, dir); err != nil {
 		return fail(err)
 	}
+	// Where the host finds it: the socket, or a file in the same directory.
+	at := func(a *plugin.ReattachConfig) (string, error) { return a.Addr.String(), nil }
+	var proof func() (*tls.Config, error)
+	if runtime.GOOS == "windows" {
+		identity, err := wire.NewIdentity()
+		if err != nil {
+			return fail(err)
+		}
+		proof = func() (*tls.Config, error) { return wire.TLS(identity) }
+		at = func(a *plugin.ReattachConfig) (string, error) {
+			file := filepath.Join(dir, "plugin")
+			return file, wire.WriteLoopback(file, a.Addr.String(), identity)
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 
@@ -58,11 +75,16 @@ func serveAttached(s sdk.Strategy, stdout, stderr io.Writer) int {
 				return grpc.NewServer(
 					append(append(opts, serverOptions(log)...), grpc.StatsHandler(hostWatch{stop}))...)
 			},
-			Test: &plugin.ServeTestConfig{Context: ctx, ReattachConfigCh: address},
+			TLSProvider: proof,
+			Test:        &plugin.ServeTestConfig{Context: ctx, ReattachConfigCh: address},
 		})
 	}()
 	select {
 	case a := <-address:
+		where, err := at(a)
+		if err != nil {
+			return fail(err)
+		}
 		_, _ = fmt.Fprintf(
 			stderr,
 			"%s waits for a host. Give one this flag, as in: thresh plugins try %s=… session.json\n"+
@@ -71,7 +93,7 @@ func serveAttached(s sdk.Strategy, stdout, stderr io.Writer) int {
 			s.Info().Name,
 			attachFlag,
 		)
-		_, _ = fmt.Fprintf(stdout, "%s=%s=%s\n", attachFlag, s.Info().Name, a.Addr)
+		_, _ = fmt.Fprintf(stdout, "%s=%s=%s\n", attachFlag, s.Info().Name, where)
 	case <-done: // go-plugin said why
 		return exitFailed
 	}

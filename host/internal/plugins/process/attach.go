@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
@@ -39,12 +40,20 @@ func (c *child) attach() {
 	c.exit.state = "the attached process is gone"
 }
 
-func (c *child) reattach() *plugin.ReattachConfig {
-	return &plugin.ReattachConfig{
-		Protocol: plugin.ProtocolGRPC, ProtocolVersion: wire.ProtocolVersion,
-		Addr:         &net.UnixAddr{Net: "unix", Name: c.binary.Path},
-		ReattachFunc: func() (runner.AttachedRunner, error) { return c, nil },
+// reattach has go-plugin connect to the process, and returns how each side proves itself, if it has to.
+func (c *child) reattach() (to *plugin.ReattachConfig, proof *tls.Config) {
+	var addr net.Addr = &net.UnixAddr{Net: "unix", Name: c.binary.Path}
+	var err error
+	if loopback {
+		var address string
+		if address, proof, err = wire.ReadLoopback(c.binary.Path); err == nil {
+			addr, err = net.ResolveTCPAddr("tcp", address)
+		}
 	}
+	return &plugin.ReattachConfig{
+		Protocol: plugin.ProtocolGRPC, ProtocolVersion: wire.ProtocolVersion, Addr: addr,
+		ReattachFunc: func() (runner.AttachedRunner, error) { return c, err },
+	}, proof
 }
 
 // leaveRunning keeps go-plugin from shutting an attached process down when it closes the connection. One with the SDK

@@ -80,7 +80,7 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 		SyncStderr: &stdioLogger{lineLogger: log},
 	}
 	if p.spec.Binary.Attached {
-		settings.Reattach = p.child.reattach()
+		settings.Reattach, settings.TLSConfig = p.child.reattach()
 		settings.GRPCDialOptions = append(settings.GRPCDialOptions, grpc.WithUnaryInterceptor(leaveRunning))
 	} else {
 		settings.RunnerFunc = func(_ hclog.Logger, cmd *exec.Cmd, dir string) (runner.Runner, error) {
