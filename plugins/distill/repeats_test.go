@@ -146,7 +146,7 @@ func TestMarksStandForWhatWasThere(t *testing.T) {
 			var b strings.Builder
 			for range rapid.IntRange(1, 4).Draw(rt, "pieces") {
 				from := rapid.IntRange(0, 30).Draw(rt, "from")
-				for n := range rapid.IntRange(1, 30).Draw(rt, "lines") {
+				for n := range rapid.IntRange(8, 30).Draw(rt, "lines") {
 					if tool == "Read" {
 						fmt.Fprintf(&b, "%3d→", first+strings.Count(b.String(), "\n"))
 					}
@@ -169,7 +169,7 @@ func TestMarksStandForWhatWasThere(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if rapid.Bool().Draw(rt, "applied") {
+			if rapid.IntRange(0, 3).Draw(rt, "applied") > 0 {
 				history = slices.Clone(history)
 				for at, entry := range got.Replacements {
 					history[at] = entry
