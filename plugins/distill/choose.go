@@ -121,7 +121,6 @@ func shorten(text string, perByte, room float64, known names) (now string, token
 	}
 	lines := slices.Collect(strings.Lines(text))
 	keep := make([]bool, len(lines))
-	// A line that stands for a part of another would have to stay or go together with it.
 	parts := slices.ContainsFunc(lines, partial)
 	for i, line := range slices.Backward(lines) {
 		if !parts && !marks.Like(line) && known.newIn(line) >= price*perByte*float64(len(line)) && take(line) {

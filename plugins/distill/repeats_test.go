@@ -216,9 +216,10 @@ func TestMarksStandForWhatWasThere(t *testing.T) {
 // What is remembered of a long session is bounded; what came last is still found, and counted rightly.
 func TestTheIndexIsBounded(t *testing.T) {
 	x := newLineIndex()
-	for i := range 3 {
+	long := each(10_000, func(i int) string { return fmt.Sprint("line ", i) })
+	for range 3 {
 		for range 20 {
-			x.add("other", []content.Literal{{Text: each(10_000, func(n int) string { return fmt.Sprint(i, n) })}})
+			x.add("other", []content.Literal{{Text: long}})
 		}
 		x.add("wanted", []content.Literal{{Text: "a\nb\nc\n"}})
 	}
