@@ -138,7 +138,7 @@ func TestCallsOfWhichNothingIsLeftAreNamedInOneLine(t *testing.T) {
 				folds++
 			}
 		}
-		if folds == 0 || got.Metadata.Counts["exchangesDropped"] == 0 {
+		if folds != 1 || got.Metadata.Counts["exchangesDropped"] == 0 {
 			t.Errorf("%d lines for calls that went: %v", folds, got.Metadata.Counts)
 		}
 	}

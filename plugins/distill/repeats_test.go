@@ -101,6 +101,8 @@ func TestWhatIsLeftOutStandsInOneResult(t *testing.T) {
 			"[… 40 lines omitted: lines 1-40 of the 20th last result of Bash git ls-files above]\n"},
 		"in the result before one that is new too": {ls(list(0, 40)), together(ls(du(7)), ls(list(0, 40))),
 			"[… 40 lines omitted: lines 1-40 of the 2nd last result of Bash git ls-files above]\n"},
+		"in the result before ones without text": {slices.Concat(ls(list(0, 40)), ls("")), together(ls(""), ls(list(0, 40))),
+			"[… 40 lines omitted: lines 1-40 of the result of Bash git ls-files above]\n"},
 		"a part without a line break at its end": {ls("first\n" + list(0, 40)),
 			other("new\n" + strings.TrimSuffix(list(0, 30), "\n")),
 			"new\n[… 30 lines omitted: lines 2-31 of the result of Bash git ls-files above]"},
