@@ -55,7 +55,7 @@ func (s *state) forget(n int32) (ok bool) {
 		case r.gone != 0:
 			*r = toolResult{}
 			dropped++
-		case r.by != 0 && !r.pinned: // a pointer is a result no more, but may go with its call
+		case r.by != 0: // a pointer is a result no more, but may go with its call; a pinned one changes nothing any more
 			r.tool, r.by = 0, 0
 		}
 	}

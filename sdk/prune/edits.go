@@ -19,15 +19,12 @@ const (
 // held them back. It shares its maps with the state, so a turn does not cost what all the edits are. So it holds
 // until the next call with the same memo, which comes only after the SDK has read it.
 func (s *state) result() sdk.DensityResult {
-	r := sdk.DensityResult{Replacements: s.replaced, Reasons: s.reasons, Metadata: sdk.DensityMetadata{
-		ReadWritePairsPruned:     s.counts.pairs,
-		FileDeduplicationsPruned: s.counts.inclusions,
-		RecencyPruned:            s.counts.results,
-	}}
-	if len(s.removed) > 0 {
-		r.Removals = s.removed // nil if nothing goes, however the state got there
-	}
-	return r
+	return sdk.DensityResult{Removals: s.removed, Replacements: s.replaced, Reasons: s.reasons,
+		Metadata: sdk.DensityMetadata{
+			ReadWritePairsPruned:     s.counts.pairs,
+			FileDeduplicationsPruned: s.counts.inclusions,
+			RecencyPruned:            s.counts.results,
+		}}
 }
 
 // settle brings the answer up to date for the entries that were touched. It does so once for each, however often one
@@ -44,10 +41,8 @@ func (s *state) settle(history []sdk.Content) {
 	s.removed = s.removed[:at]
 	for _, n := range slices.Compact(s.touched) {
 		i := s.position(n)
-		for len(rest) > 0 && rest[0] <= i {
-			if rest[0] < i {
-				s.removed = append(s.removed, rest[0])
-			}
+		for len(rest) > 0 && rest[0] < i { // never i: nothing is left of an entry that goes, so nothing touches it again
+			s.removed = append(s.removed, rest[0])
 			rest = rest[1:]
 		}
 		if s.edit(i, n, history[i]) {

@@ -200,7 +200,7 @@ func TestAMemoChangesNoAnswerStepByStep(t *testing.T) {
 	failed = []sdk.Content{merge(failed[0], call("6", "write_file", `{"file_path":"c.go"}`)),
 		merge(failed[1], answer("6", "write_file", "It is mounted read-only."))}
 	// A command that reads a.go and writes b.go.
-	both := call("7", "Bash", `{"command":"cp a.go b.go"}`)
+	both := call("7", "run_shell_command", `{"command":"cp a.go b.go"}`)
 	c := both.Blocks[0].(sdk.ToolCall)
 	c.Extra = c.Extra.With(content.Field{Name: tools.FilesField,
 		Value: []byte(`{"reads":["a.go"],"writes":[{"path":"b.go"}]}`)})
@@ -215,7 +215,7 @@ func TestAMemoChangesNoAnswerStepByStep(t *testing.T) {
 		"calls and results of one entry": join(reads, writes),
 		"old results next to them":       join(reads, greps, writes),
 		"a failure next to an old one":   join(failed, greps, exchange("9", "write_file", "d.go"), writes, greps),
-		"a read that also writes": join(late[:1], []sdk.Content{both, answer("7", "Bash", "ok")}, writes[:2],
+		"a read that also writes": join(late[:1], []sdk.Content{both, answer("7", "run_shell_command", "ok")}, writes[:2],
 			[]sdk.Content{said(sdk.Human, "q")}, late[1:]),
 		"two files of one text": {said(sdk.Human, file("a.go")+"and\n"+file("b.go")), said(sdk.Human, file("a.go")),
 			said(sdk.Human, file("b.go")), said(sdk.Human, file("a.go"))},
@@ -238,13 +238,20 @@ func TestAMemoChangesNoAnswerStepByStep(t *testing.T) {
 	}
 }
 
-// What an answer took out does not pile up in the memo.
+// What an answer took out does not pile up in the memo, and a turn begins with what the last one knew.
 func TestAMemoForgetsWhatWent(t *testing.T) {
 	s := newSession(sdk.DensityConfig{ReadWritePruning: true}, "/w", vectors.Tools(t))
-	var history []sdk.Content
+	history, states := slices.Repeat([]sdk.Content{said(sdk.Human, "q")}, 40), map[*state]bool{}
 	for range 20 {
 		read, write := exchange("r", "read_file", "a.go"), exchange("w", "write_file", "a.go")
 		history = join(applied(history, s.optimize(t, history, 0)), read, read, read, write)
+		state := s.in.Memo.Load().(*state)
+		if states[state] = true; len(state.touched) > 0 {
+			t.Fatalf("it would look at %d entries again at each turn", len(state.touched))
+		}
+	}
+	if len(states) > 5 {
+		t.Errorf("it began anew in %d of 20 turns", len(states))
 	}
 	if state := s.in.Memo.Load().(*state); len(state.gone) > state.known() {
 		t.Errorf("it knows %d entries and %d that went", state.known(), len(state.gone))

@@ -259,7 +259,7 @@ func TestReasons(t *testing.T) {
 	included := func(text string) sdk.Content {
 		return sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: text}}}
 	}
-	const file = "--- a.go ---\nx\n--- End of content ---\n"
+	const file, other = "--- a.go ---\nx\n--- End of content ---\n", "--- b.go ---\nx\n--- End of content ---\n"
 	many := join(
 		[]sdk.Content{call("m", "read_many_files", `{"paths":["a.go","b.go"]}`),
 			answer("m", "read_many_files", "contents")},
@@ -285,6 +285,8 @@ func TestReasons(t *testing.T) {
 			"duplicate-inclusion", map[int]int{0: 2}},
 		"an inclusion twice in one message": {[]sdk.Content{included(file + file)}, "duplicate-inclusion",
 			map[int]int{0: 0}},
+		"two inclusions of one message: that of the first": {[]sdk.Content{included(file + other), included(other),
+			included(file)}, "duplicate-inclusion", map[int]int{0: 2}},
 		"the files in another order": {join(many[:2], many[4:], many[2:4]), "stale-read", map[int]int{0: 4, 1: 4}},
 		"answers in another order": {append(append(many[:2:2], many[4], exchange("3", "replace", "a.go")[0], many[2]),
 			many[3], exchange("3", "replace", "a.go")[1], many[5]), "stale-read", map[int]int{0: 4, 1: 4}},
