@@ -19,7 +19,7 @@ type Rule struct {
 
 func (r *Rule) Error() string { return r.Broken }
 
-const together = "a call and its responses stay or go together: in Go, package turns helps"
+const together = "a call and its responses stay or go together (in Go: package turns)"
 
 // The rules for answers. Indexes count from 0 in the history that the strategy was given, and block positions in the
 // entry.
@@ -61,7 +61,8 @@ var (
 	// Providers check these proofs, and refuse a request in which one does not fit.
 	ErrSigned = &Rule{"signed", "signed thinking was changed, or went without its entry",
 		"keep it byte for byte, or remove its entry"}
-	ErrPinned = &Rule{"pinned", "a pinned entry was removed or changed", "keep entries that are Pinned()"}
+	ErrPinned = &Rule{"pinned", "a pinned entry was removed or changed",
+		`keep entries whose metadata has "pinned": true (in Go: Pinned())`}
 	// What it means to the agent or the provider is not known here, so only the agent may drop it.
 	ErrOpaqueChanged = &Rule{"unknown-block", "a block of unknown kind was changed", "keep it with its entry"}
 	// Error.Detail says what [Content] found.

@@ -9,7 +9,7 @@ import (
 // The rules that the host does not enforce.
 var (
 	ErrUntrue = &check.Rule{Code: "untrue", Broken: "what is written into the history is not true",
-		Do: "count what stood in its place, earlier marks for what they say: in Go, package marks does"}
+		Do: "count what stood in its place, earlier marks for what they say (in Go: package marks)"}
 	ErrFailureGone = &check.Rule{Code: "failure-gone", Broken: "a result said that the call failed, and no longer does",
 		Do: "keep the lines that tell of a failure"}
 	ErrPeopleGone = &check.Rule{Code: "people-gone", Broken: "an entry of a person is gone and not counted",
@@ -37,9 +37,10 @@ var (
 	ErrSlow = &check.Rule{Code: "slow", Broken: "time grows faster than the history",
 		Do: "look at each entry a fixed number of times"}
 	ErrWindow = &check.Rule{Code: "window", Broken: "a request to the model does not fit its window",
-		Do: "send at most Model.ContextLimit less MaxOutputTokens (0: Model.MaxOutput) and ask in parts: in Go, package summary does"}
+		Do: "send at most the model's context_limit less max_output_tokens (0: its max_output), and ask in parts " +
+			"(in Go: package summary)"}
 	ErrPrints = &check.Rule{Code: "stdout", Broken: "it writes to standard output, which belongs to the handshake",
-		Do: "log to in.Log or to standard error"}
+		Do: "log to standard error (in Go also: in.Log)"}
 )
 
 // Rules are all rules for strategies: those that the host enforces, then the others.

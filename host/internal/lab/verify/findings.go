@@ -74,12 +74,23 @@ func (f *findings) err() error {
 // full reports whether there is no room for more: a check may end.
 func (f *findings) full() bool { return len(f.all) == maxFindings }
 
+// put takes in a finding. A rule of which there is none yet takes the place of the last finding of a rule with several.
 func (f *findings) put(x Finding) {
-	if f.full() {
-		f.more++
+	if !f.full() {
+		f.all = append(f.all, x)
 		return
 	}
-	f.all = append(f.all, x)
+	f.more++
+	several := map[string]int{}
+	for _, y := range f.all {
+		several[y.Rule]++
+	}
+	for i := len(f.all) - 1; i >= 0 && several[x.Rule] == 0; i-- {
+		if several[f.all[i].Rule] > 1 {
+			f.all[i] = x
+			return
+		}
+	}
 }
 
 // add takes in what is wrong with the answer to a history.
