@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/internal/check"
@@ -14,6 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // Prompt is the prompt, and Snapshot the answer of the model, for strategies that summarise.
@@ -33,6 +36,8 @@ func Limit(tokens int, threshold float64) int { return max(int(float64(tokens)/t
 // Answer is what became of a history. An entry has the same id in both, also if it was edited.
 type Answer struct {
 	Given, After []statements.Entry
+	// Added is Given before an earlier pass put marks into it; nil if that is not known.
+	Added []statements.Entry
 	// Compress is what a Compress says of it; nil for an Optimize.
 	Compress *sdk.CompressMetadata
 	// TokensBefore and TokensAfter are the sizes of the two, and Target what was to be reached.
@@ -69,23 +74,66 @@ func whole(rule *check.Rule, format string, args ...any) *check.Error {
 // Statements demands that what is written into a history is true, as far as that can be told of sentences that are the
 // strategy's own: text may only make place for whole lines in square brackets, and those in the words of the strategies
 // that ship must hold, such as "[… 3 lines omitted]" or "[Earlier inclusion of a.go removed — included again later]". A
-// model believes them. read is how many sentences there were.
+// model believes them. Marks of earlier passes count for what they stand for; where that is not known, nothing is judged.
+// read is how many sentences there were that were not there before.
 func (a Answer) Statements(root string) (read int, found []*check.Error) {
 	c := statements.New(statements.Options{Root: root, Foreign: true})
-	c.Add(a.Given...)
-	r := c.Check(a.After)
+	type sentence struct{ entry, said string }
+	before, unknown := map[sentence]bool{}, map[string]bool{}
+	if a.Added != nil {
+		c.Add(a.Added...)
+		for _, f := range c.Check(a.Given).All {
+			before[sentence{f.Entry, f.Sentence}] = true
+		}
+	} else {
+		c.Add(a.Given...)
+		for _, e := range a.Given {
+			unknown[e.ID] = pruned(e.Content)
+		}
+	}
 	at := places(a.Given)
-	for _, f := range r.False() {
+	some := slices.ContainsFunc(a.Given, func(e statements.Entry) bool { return unknown[e.ID] })
+	for _, f := range c.Check(a.After).All {
+		i, known := at[f.Entry]
+		old := before[sentence{f.Entry, f.Sentence}]
+		if !old {
+			read++
+		}
+		// The host mends an earlier mark when what it refers to goes.
+		refers := f.Kind == statements.Repeated || f.Kind == statements.Inclusion
+		if f.Why == "" || unknown[f.Entry] || !known && some || old && refers {
+			continue
+		}
 		e := &check.Error{Index: f.Index, New: true, Err: ErrUntrue, Detail: f.Why, Came: text.OneLine(f.Sentence, 200)}
 		if f.Kind == statements.Failure {
 			e.Err = ErrFailureGone
 		}
-		if i, known := at[f.Entry]; known {
+		if known {
 			e.Index, e.New = i, false
 		}
 		found = append(found, e)
 	}
-	return len(r.All), found
+	return read, found
+}
+
+// pruned reports whether an entry has a mark, a line in place of a result, or the line for calls that went.
+func pruned(c content.Content) bool {
+	return slices.ContainsFunc(c.Blocks, func(b content.Block) bool {
+		said := ""
+		switch b := b.(type) {
+		case content.Text:
+			said = b.Text
+		case content.ToolResponse:
+			said = b.ResultText()
+		}
+		for line := range strings.Lines(said) {
+			_, whole := tools.LineOutcome(strings.TrimSuffix(line, "\n"))
+			if whole || marks.Like(line) || strings.HasPrefix(line, "[Earlier tool calls, results removed: ") {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // places are the positions of entries by id.
@@ -226,12 +274,17 @@ func (a Answer) announced() int {
 }
 
 // Edges returns values that a setting's declaration allows and that are most likely to break: its bounds, its named
-// values, and both booleans. Off-by-one checks fail at the bounds.
+// values, and both booleans; of a number whose bounds say nothing, another one than its default. Off-by-one checks fail at the
+// bounds.
 func Edges(f sdk.ConfigField) (out []any) {
 	for _, bound := range []*float64{f.Minimum, f.Maximum} {
 		if bound != nil {
 			out = append(out, *bound)
 		}
+	}
+	if d, err := strconv.ParseFloat(fmt.Sprint(f.Default), 64); err == nil && f.Maximum == nil &&
+		(f.Type == sdk.Integer || f.Type == sdk.Number) && (f.Minimum == nil || *f.Minimum == d) {
+		out = append(out, 2*d+1)
 	}
 	for _, v := range f.Allowed {
 		out = append(out, v)

@@ -64,6 +64,9 @@ type Config struct {
 	Generate GenerateFunc
 	// Prompts are what ResolvePrompt returns, by name. It fails for any other name.
 	Prompts map[string]string
+
+	// added is a made history before there were marks in it; nil if there are none, or it is not known.
+	added []sdk.Content
 }
 
 const defaultRoot = "/workspace"

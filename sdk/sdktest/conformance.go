@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,14 +18,12 @@ import (
 	"github.com/thresh-dev/thresh/internal/conform/samples"
 	"github.com/thresh-dev/thresh/internal/conform/statements"
 	"github.com/thresh-dev/thresh/sdk"
-	"github.com/thresh-dev/thresh/sdk/marks"
-	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // Conformance fails the test where a strategy breaks a rule that the host holds all strategies to, on histories made
-// for that: with results of 50 to 5,000 lines, stale reads, repeats, inclusions and failures, and with what has confused
-// strategies before: orphaned and unanswered calls, repeated ids, unknown blocks, odd Unicode and JSON, 10,000 entries.
-// It takes some seconds. What it did not see, it says in the test's log: "nothing to judge".
+// for that: with results of 50 to 5,000 lines, stale reads, repeats, inclusions, failures and marks of earlier passes, and
+// with what has confused strategies before: orphaned and unanswered calls, repeated ids, unknown blocks, odd Unicode and
+// JSON, 10,000 entries. It takes some seconds. What it did not see, it says in the test's log: "nothing to judge".
 //
 // It is the part of `thresh plugins verify` that needs no process: [CheckInfo]; the rules of [Optimize] and [Compress];
 // an Optimize that answers the same with a memo as without, while a session grows, is rewritten and loses its memo; a
@@ -56,7 +53,7 @@ func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 	if o, ok := s.(sdk.Optimizer); ok && info.Trigger.Mode == sdk.ModeContinuous {
 		r.optimizer = o
 	}
-	for _, phase := range []func(){r.prints, r.answers, r.again, r.atOnce, r.settings, r.growth} {
+	for _, phase := range []func(){r.prints, r.remembers, r.answers, r.again, r.atOnce, r.settings, r.growth} {
 		if phase(); r.failed > 0 {
 			return // what comes next would only say the same in other words
 		}
@@ -99,7 +96,9 @@ func (r *run) answers() {
 		sample := r.histories[i]
 		edits := r.edits
 		if r.optimizer != nil {
-			out, err := r.c.Optimize(r.ctx, r.s, sample.History)
+			c := r.c
+			c.added = sample.Added
+			out, err := c.Optimize(r.ctx, r.s, sample.History)
 			r.complain(sample.Name, err)
 			r.first = append(r.first, out.DensityResult)
 			if len(out.Removals)+len(out.Replacements) > 0 {
@@ -108,7 +107,7 @@ func (r *run) answers() {
 			rnd := rand.New(rand.NewPCG(uint64(i), 1)) // the same in every run
 			r.complain(sample.Name, r.c.session(r.ctx, r.optimizer, r.info, sample.History, rnd))
 		}
-		trimmed, err := r.compressSample(curated(sample.History))
+		trimmed, err := r.compressSample(sample)
 		r.complain(sample.Name, err)
 		reacted[sample.Name] = r.edits > edits || trimmed
 		if i == len(r.histories)-1 && !more {
@@ -166,7 +165,7 @@ func (r *run) atOnce() {
 					return
 				}
 			}
-			if _, err := r.compressSample(curated(sample.History)); err != nil {
+			if _, err := r.compressSample(sample); err != nil {
 				wrong[i] = refused("Compress", &check.Error{Index: -1, Err: conform.ErrAtOnce, Came: err.Error(),
 					Detail: "Compress succeeds alone"})
 			}
@@ -184,20 +183,23 @@ func (r *run) settings() {
 	sample := samples.Mixed(samples.Matters(), 1)
 	for _, f := range r.info.Config {
 		for _, value := range conform.Edges(f) {
-			fresh, ok := r.unused().(sdk.Optimizer)
-			if r.optimizer == nil || !ok {
-				return
-			}
 			c := r.c
 			c.Settings = map[string]any{f.Key: value}
-			want, err1 := optimize(r.ctx, fresh, r.info, "s", sample.History, c)
-			got, err2 := optimize(r.ctx, r.optimizer, r.info, "s", sample.History, c)
-			if err1 != nil || err2 != nil {
-				continue // a value that is right by itself may not go with the others
-			}
 			what := fmt.Sprintf("%s = %v, in the first call, then after calls with other settings", f.Key, value)
-			if e := different(conform.ErrSettings, want, got, what); e != nil {
-				r.complain(sample.Name, refused("Optimize", e))
+			if fresh, ok := r.unused().(sdk.Optimizer); ok && r.optimizer != nil {
+				want, err1 := optimize(r.ctx, fresh, r.info, "s", sample.History, c)
+				got, err2 := optimize(r.ctx, r.optimizer, r.info, "s", sample.History, c)
+				// A value that is right by itself may not go with the others.
+				if err1 == nil && err2 == nil {
+					if e := different(conform.ErrSettings, want, got, what); e != nil {
+						r.complain(sample.Name, refused("Optimize", e))
+					}
+				}
+			}
+			ask := func(s sdk.Strategy) conform.Compressed { return r.compress(s, "s", sample.History, c) }
+			want, got := ask(r.unused()), ask(r.s)
+			if want != got && !want.Failed && !got.Failed && ask(r.unused()) == want {
+				r.complain(sample.Name, refused("Compress", want.Different(conform.ErrSettings, got, what)))
 			}
 		}
 	}
@@ -272,8 +274,10 @@ func (r *run) at(history []sdk.Content) Config {
 
 // compressSample compresses a history that just reaches the threshold, and judges the answer. trimmed says that entries
 // were edited.
-func (r *run) compressSample(history []sdk.Content) (trimmed bool, err error) {
+func (r *run) compressSample(sample samples.Sample) (trimmed bool, err error) {
+	history := curated(sample.History)
 	c := r.at(history)
+	c.added = curated(sample.Added)
 	out, err := c.Compress(r.ctx, r.s, history)
 	if err != nil || out.NoOp != "" {
 		return false, err
@@ -291,27 +295,14 @@ func (r *run) compressSample(history []sdk.Content) (trimmed bool, err error) {
 	return trimmed, refused("Compress", slices.Concat(people, a.Repeated(), a.Size())...)
 }
 
-// statements are what is written into a history and not true. What went from a history before it was given cannot be
-// counted here.
-func (c Config) statements(a conform.Answer) []*check.Error {
-	if slices.ContainsFunc(a.Given, prunedBefore) {
-		return nil
+// statements are what is written into a history and not true.
+func (c Config) statements(given, after []sdk.Content) []*check.Error {
+	a := conform.Answer{Given: entries(withOrigins(given)), After: entries(after)}
+	if c.added != nil {
+		a.Added = entries(withOrigins(c.added))
 	}
 	_, untrue := a.Statements(cmp.Or(c.WorkspaceRoot, defaultRoot))
 	return untrue
-}
-
-// prunedBefore reports whether an entry has a mark, a line in place of a result, or the line for calls that went.
-func prunedBefore(e statements.Entry) bool {
-	return slices.ContainsFunc(e.Content.Blocks, func(b sdk.Block) bool {
-		for line := range strings.Lines(blockText(b)) {
-			_, whole := tools.LineOutcome(strings.TrimSuffix(line, "\n"))
-			if whole || marks.Like(line) || strings.HasPrefix(line, "[Earlier tool calls, results removed: ") {
-				return true
-			}
-		}
-		return false
-	})
 }
 
 func entries(history []sdk.Content) []statements.Entry {

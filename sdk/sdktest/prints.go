@@ -25,7 +25,7 @@ func (r *run) prints() {
 			if r.optimizer != nil {
 				_, _ = r.optimize("p", sample.History, r.c) // the answers are judged later
 			}
-			_, _ = r.compressSample(curated(sample.History))
+			_, _ = r.compressSample(sample)
 		})
 		if err != nil {
 			r.tb.Fatalf("sdktest: looking for what is printed: %v", err)

@@ -95,7 +95,7 @@ func (c Config) Optimize(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	}
 	// Reported as problems although the host goes on without them.
 	checkReasons(&found, history, r)
-	found.judged(c.statements(conform.Answer{Given: entries(withOrigins(history)), After: entries(out.History)}))
+	found.judged(c.statements(history, out.History))
 	again, _, err := c.optimizeOnce(ctx, o, info, history)
 	if err != nil {
 		return out, fmt.Errorf("second run on the same history: %w", err)
@@ -154,7 +154,7 @@ func (c Config) Compress(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	}
 	found.judged(host.over)
 	if len(found) == 0 && r.NoOp == "" {
-		found.judged(c.statements(conform.Answer{Given: entries(withOrigins(history)), After: entries(out.History)}))
+		found.judged(c.statements(history, out.History))
 	}
 	// Reports and bills rest on that flag.
 	if made := len(host.requests) > 0; r.NoOp == "" && made != r.Metadata.LLMCallMade {

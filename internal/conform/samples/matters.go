@@ -3,9 +3,12 @@ package samples
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // Matter is something in a history that strategies react to.
@@ -19,6 +22,7 @@ func Matters() []Matter {
 	return []Matter{
 		{"long results", longResults}, {"stale reads", staleReads}, {"repeated results", repeats},
 		{"repeated inclusions", inclusionsAgain}, {"failed calls", failedCalls}, {"thoughts and idle words", thoughts},
+		{"earlier marks", earlierMarks},
 	}
 }
 
@@ -29,7 +33,7 @@ func (m Matter) History(seed uint64) Sample {
 	m.work(w)
 	w.say("Go on, and do not touch the tests.")
 	w.call("run_shell_command", params("command", "git status"), "nothing to commit")
-	return Sample{fmt.Sprintf("%s, %d", m.Name, seed), w.out}
+	return w.sample(fmt.Sprintf("%s, %d", m.Name, seed))
 }
 
 // Mixed is a session of all the given matters in turn.
@@ -40,7 +44,7 @@ func Mixed(matters []Matter, seed uint64) Sample {
 		matters[i].work(w)
 	}
 	w.say("Thanks. What is left to do?")
-	return Sample{fmt.Sprint("all of it, ", seed), w.out}
+	return w.sample(fmt.Sprint("all of it, ", seed))
 }
 
 // worker writes a session, entry by entry.
@@ -49,6 +53,18 @@ type worker struct {
 	seed  uint64
 	calls int
 	out   []content.Content
+	added map[int]content.Content // entries of out as they were before an earlier pass
+}
+
+func (w *worker) sample(name string) Sample {
+	s := Sample{Name: name, History: w.out}
+	if len(w.added) > 0 {
+		s.Added = slices.Clone(w.out)
+	}
+	for i, c := range w.added {
+		s.Added[i] = c
+	}
+	return s
 }
 
 func params(pairs ...string) map[string]string {
@@ -69,6 +85,18 @@ func (w *worker) call(name string, params map[string]string, result string) {
 	w.calls++
 	c := call(fmt.Sprintf("w%d-%d", w.seed, w.calls), name, params)
 	w.exchange(c, answer(c, result))
+}
+
+// cut is a call of whose result an earlier pass left less.
+func (w *worker) cut(name string, params map[string]string, was, left string) {
+	w.call(name, params, was)
+	at := len(w.out) - 1
+	c := w.out[at]
+	if w.added == nil {
+		w.added = map[int]content.Content{}
+	}
+	w.added[at] = c
+	w.out[at] = tool(c.Blocks[0].(content.ToolResponse).WithResultText(left))
 }
 
 // fail is a call that failed: with an error of its own, or with a result that says so.
@@ -158,6 +186,63 @@ func failedCalls(w *worker) {
 		w.call("run_shell_command", params("command", "go test ./..."), log+"--- FAIL: TestParse\nFAIL\n"+log+"Exit code: 1\n")
 		w.call("Bash", params("command", "make"), "Exit code 2\n"+log)
 	}
+	// Behind a banner, or before the last words.
+	for _, at := range []int{2, 5, 9, -2, -3, -4, -6} {
+		lines := strings.SplitAfter(strings.TrimSuffix(w.source(w.lines()), "\n"), "\n")
+		if at < 0 {
+			at += len(lines) + 1
+		}
+		w.call("run_shell_command", params("command", "make check"), strings.Join(slices.Insert(lines, at, "Exit code: 4\n"), ""))
+	}
+}
+
+// earlierMarks has results that an earlier pass made shorter, with each kind of mark at each distance from both ends,
+// so that wherever a strategy cuts, some result has the two parts of a line there.
+func earlierMarks(w *worker) {
+	base := w.source(200)
+	w.call("read_file", params("file_path", "/w/src/base.go"), base)
+	ref := marks.Reference{Nth: 1, Label: marks.Label("read_file", "/w/src/base.go")}
+	for i, size := range []int{60, 90, 60, 150, 75, 60, 110, 60, 300, 60, 90, 60} {
+		was, left := worn(w, i, size, ref, strings.SplitAfter(base, "\n"))
+		w.cut("run_shell_command", params("command", fmt.Sprintf("cat part%d.txt", i)), was, left)
+	}
+	w.cut("web_fetch", params("prompt", "https://example.com/spec"), w.source(80), tools.Pruned)
+	w.cut("list_directory", params("path", "/w/src"), w.source(40), "[list_directory: /w/src — success, 40 lines]")
+}
+
+// cutOut returns the marks in place of text[from:to].
+func cutOut(text string, from, to int) string { out, _ := marks.Cut(text, from, to); return out }
+
+// worn returns a text and what an earlier pass left of it, about so many lines. The parts follow one another in a cycle
+// that begins with a part of its own for each phase. Some lines were cut because lines of base had them.
+func worn(w *worker, phase, lines int, ref marks.Reference, base []string) (was, left string) {
+	var before, after strings.Builder
+	put := func(was, left string) { before.WriteString(was); after.WriteString(left) }
+	long := func() string { return strings.ReplaceAll(w.source(20), "\n", ";") + "\n" }
+	const head, tail = 60, 50 // bytes that are left at the ends of a long line
+	cycle := []func(){
+		func() {
+			s := long()
+			put(s, s[:head]+"\n"+cutOut(s, head, len(s)-tail)+s[len(s)-tail:])
+		},
+		func() { s := w.source(7); put(s, cutOut(s, 0, len(s))) },
+		func() { s := long(); put(s, s[:head]+"\n"+cutOut(s, head, len(s))) },
+		func() { s := w.source(1); put(s, s) },
+		func() { s := long(); put(s, cutOut(s, 0, len(s)-tail)+s[len(s)-tail:]) },
+		func() {
+			ref.From = 1 + w.rnd.IntN(100)
+			ref.To = ref.From + 13
+			put(strings.Join(base[ref.From-1:ref.To], ""), ref.String()+"\n")
+		},
+	}
+	for i := phase; strings.Count(after.String(), "\n") < lines; i++ {
+		if (i+phase/len(cycle))%2 == 1 { // before every other part, and in later phases before the others
+			s := w.source(1)
+			put(s, s)
+		}
+		cycle[i%len(cycle)]()
+	}
+	return before.String(), after.String()
 }
 
 // thoughts has words of the model that lead nowhere, and thinking with and without a proof.
@@ -184,5 +269,5 @@ func Many(entries int) Sample {
 			w.call("read_file", params("file_path", path), "package a")
 		}
 	}
-	return Sample{fmt.Sprintf("%d entries", entries), w.out[:entries]}
+	return Sample{Name: fmt.Sprintf("%d entries", entries), History: w.out[:entries]}
 }

@@ -14,6 +14,9 @@ import (
 type Sample struct {
 	Name    string
 	History []content.Content
+	// Added is the history as it was added, entry by entry, before an earlier pass put marks into History; nil if none
+	// did.
+	Added []content.Content
 }
 
 // Plain is the name of the sample that is an unremarkable session, for checks in which the history is not the point.
@@ -22,24 +25,24 @@ const Plain = "plain session"
 // All returns every sample but [Large]. Entries share texts and raw JSON: callers must not modify them.
 func All() []Sample {
 	out := []Sample{
-		{"empty", nil},
-		{"one entry of a person", []content.Content{human("hello")}},
-		{"one entry of the model", []content.Content{ai(text("hello"))}},
+		{Name: "empty"},
+		{Name: "one entry of a person", History: []content.Content{human("hello")}},
+		{Name: "one entry of the model", History: []content.Content{ai(text("hello"))}},
 		// 120 entries are enough for every rule of pruning to apply at least once.
-		{Plain, session(120, 1)},
-		{"orphaned responses", orphans()},
-		{"unanswered calls", unanswered()},
-		{"repeated ids", repeatedIDs()},
-		{"unknown blocks and speakers", unknown()},
-		{"odd Unicode", unicodeOddities()},
-		{"odd JSON", jsonOddities()},
-		{"file inclusions", inclusions()},
-		{"pinned entries", pinned()},
-		{"media and thinking", media()},
-		{"thoughts and failures", failures()},
-		{"long runs", longRuns()},
-		{"many calls in one entry", manyCalls()},
-		{"10,000 entries", session(10_000, 2)},
+		{Name: Plain, History: session(120, 1)},
+		{Name: "orphaned responses", History: orphans()},
+		{Name: "unanswered calls", History: unanswered()},
+		{Name: "repeated ids", History: repeatedIDs()},
+		{Name: "unknown blocks and speakers", History: unknown()},
+		{Name: "odd Unicode", History: unicodeOddities()},
+		{Name: "odd JSON", History: jsonOddities()},
+		{Name: "file inclusions", History: inclusions()},
+		{Name: "pinned entries", History: pinned()},
+		{Name: "media and thinking", History: media()},
+		{Name: "thoughts and failures", History: failures()},
+		{Name: "long runs", History: longRuns()},
+		{Name: "many calls in one entry", History: manyCalls()},
+		{Name: "10,000 entries", History: session(10_000, 2)},
 	}
 	for _, m := range Matters() {
 		out = append(out, m.History(1))
@@ -47,7 +50,7 @@ func All() []Sample {
 	out = append(out, Mixed(Matters(), 1))
 	// Ten, as each costs every strategy a call in every check.
 	for seed := uint64(1); seed <= 10; seed++ {
-		out = append(out, Sample{fmt.Sprint("mixed ", seed), mixed(seed)})
+		out = append(out, Sample{Name: fmt.Sprint("mixed ", seed), History: mixed(seed)})
 	}
 	return out
 }
@@ -163,5 +166,5 @@ func Large(bytes int) Sample {
 			tool(answer(c, strings.Repeat(line, n/len(line)))))
 		size += n
 	}
-	return Sample{fmt.Sprintf("%.0f MB", float64(bytes)/(1<<20)), out}
+	return Sample{Name: fmt.Sprintf("%.0f MB", float64(bytes)/(1<<20)), History: out}
 }

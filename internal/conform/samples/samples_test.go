@@ -1,9 +1,11 @@
 package samples
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/thresh-dev/thresh/internal/conform/statements"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -22,6 +24,31 @@ func TestTheSamplesAreTheSameInEveryRun(t *testing.T) {
 	}
 	if !names[Plain] {
 		t.Errorf("there is no sample %q", Plain)
+	}
+}
+
+// What an earlier pass wrote is true, or strategies that keep it would be blamed for it.
+func TestEarlierMarksAreTrue(t *testing.T) {
+	entries := func(history []content.Content) (out []statements.Entry) {
+		for i, c := range history {
+			out = append(out, statements.Entry{ID: fmt.Sprint("e", i), Content: c})
+		}
+		return out
+	}
+	read := 0
+	for _, s := range append(All(), Mixed(Matters(), 2)) {
+		c := statements.New(statements.Options{Root: "/w"})
+		c.Add(entries(s.Added)...)
+		if s.Added != nil {
+			r := c.Check(entries(s.History))
+			read += len(r.All)
+			for _, f := range r.False() {
+				t.Errorf("%s: %v", s.Name, f)
+			}
+		}
+	}
+	if read < 500 {
+		t.Errorf("%d sentences", read)
 	}
 }
 

@@ -44,6 +44,9 @@ var (
 	restGone      = lazily(`… \[the rest was removed to stay under the context limit: entry (\S+)\]$`)
 )
 
+// together is what to do about a line that was torn.
+const together = "a mark for a part of a line and the rest of that line stay or go together"
+
 // neverAnswered is the error in an answer that the host made.
 const neverAnswered = "no result came before the conversation went on"
 
@@ -170,8 +173,10 @@ func (m *mark) counts(was string, from, to int) string {
 		}
 	case m.chars > 0:
 		return m.ofPart(was, from, to)
-	case m.lines != touched(text) || inLine(was, from) || inLine(was, to):
-		return fmt.Sprintf("in its place are %d lines, parts of lines included", touched(text))
+	case inLine(was, from) || inLine(was, to):
+		return fmt.Sprintf("in its place are %d lines, one of them in part: %s", touched(text), together)
+	case m.lines != touched(text):
+		return fmt.Sprintf("in its place are %d lines", touched(text))
 	}
 	return ""
 }

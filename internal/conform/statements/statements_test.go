@@ -165,7 +165,7 @@ func TestStatements(t *testing.T) {
 		"not its end": {long, nil, "r", "first\n" + x + "\n[… 20 characters omitted, to the end of the line]\n" + y +
 			"\nlast\n", statements.Omitted, "it ends it: false"},
 		"a piece as a line": {long, nil, "r", "first\n" + x + "\n[… 1 line omitted]\n" + y + "\nlast\n",
-			statements.Omitted, "parts of lines included"},
+			statements.Omitted, "one of them in part"},
 		"no mark":      {read, nil, "r", lines(1, 5) + lines(9, 20), statements.Silent, "3 lines"},
 		"another text": {read, nil, "r", "line 1 of it\nbut not so\n" + lines(2, 20), statements.Unknown, "no such"},
 		"another mark": {read, nil, "r", "[all is well]\n" + lines(1, 20), statements.Unknown, "no such"},

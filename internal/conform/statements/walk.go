@@ -2,6 +2,7 @@ package statements
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -182,10 +183,19 @@ func (w *walker) fits(to int) bool {
 
 // misplaced ends a run of marks that end elsewhere than they say.
 func (w *walker) misplaced(to int) {
-	if len(w.waiting) == 1 {
+	foreign := slices.ContainsFunc(w.waiting, func(m waiting) bool { return m.foreign })
+	switch {
+	case len(w.waiting) == 1:
 		w.stands(w.waiting[0], w.from, to)
-	} else {
+	case foreign: // which may stand for what the others do not
+		for _, m := range w.waiting {
+			w.said(m.kind, m.sentence, "")
+		}
+	default:
 		why := fmt.Sprintf("in the place of these %d marks are %d lines", len(w.waiting), touched(w.was[w.from:to]))
+		if slices.ContainsFunc(w.waiting, func(m waiting) bool { return m.chars > 0 }) {
+			why += ": " + together
+		}
 		for _, m := range w.waiting {
 			w.said(m.kind, m.sentence, why)
 		}

@@ -41,6 +41,23 @@ func (s *strategy) idles(in sdk.OptimizeInput) bool {
 	return false
 }
 
+// remembers reports whether an earlier Compress had all calls of a history.
+func (s *strategy) remembers(history []sdk.Content) bool {
+	if !s.is("remembers-calls-in-compress") {
+		return false
+	}
+	all := true
+	for _, e := range history {
+		for _, b := range e.Blocks {
+			if call, ok := b.(sdk.ToolCall); ok {
+				_, seen := s.seen.LoadOrStore(call.ID, true)
+				all = all && seen
+			}
+		}
+	}
+	return all
+}
+
 // shared returns the history of the call that came last, which may be another one.
 func (s *strategy) shared(history []sdk.Content) []sdk.Content {
 	s.current.Store(&history)

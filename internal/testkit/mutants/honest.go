@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/thresh-dev/thresh/sdk"
@@ -18,6 +19,20 @@ type strategy struct {
 	calls   atomic.Int64
 	first   atomic.Pointer[settings]
 	current atomic.Pointer[[]sdk.Content]
+	seen    sync.Map // ids of calls
+}
+
+// compressor is a strategy without an Optimize.
+type compressor strategy
+
+func (c *compressor) Info() sdk.Info {
+	i := (*strategy)(c).Info()
+	i.Trigger = sdk.Threshold(0.8)
+	return i
+}
+
+func (c *compressor) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
+	return (*strategy)(c).Compress(ctx, host, in)
 }
 
 type settings struct {
@@ -37,7 +52,7 @@ func (s *strategy) Info() sdk.Info {
 func (s *strategy) settings(c sdk.Config) (settings, error) {
 	set := settings{Head: 10}
 	err := c.Decode(&set)
-	if s.is("keeps-its-first-settings") && err == nil {
+	if s.is("keeps-its-first-settings", "keeps-its-first-settings-in-compress") && err == nil {
 		s.first.CompareAndSwap(nil, &set)
 		return *s.first.Load(), nil
 	}
@@ -108,7 +123,7 @@ func (s *strategy) edited(e sdk.Content, set settings, honestly bool) (sdk.Conte
 	}
 	changed := false
 	for j, b := range e.Blocks {
-		now, ok := shortened(b, func(n int) string { return s.mark(n, honestly) }, set.Head)
+		now, ok := s.shortened(b, set.Head, honestly)
 		if !honestly {
 			if lie, lied := s.falsified(e.Speaker, b); lied {
 				now, ok = lie, true
@@ -126,30 +141,49 @@ func (s *strategy) edited(e sdk.Content, set settings, honestly bool) (sdk.Conte
 	return e, changed
 }
 
-func (s *strategy) mark(lines int, honestly bool) string {
-	switch {
-	case honestly:
-	case s.is("counts-one-too-many", "counts-wrong-in-compress"):
-		lines++
-	case s.is("counts-seven-too-many"):
-		lines += 7
-	}
-	return marks.Omitted(lines)
-}
-
-// shortened returns a long result without its middle. One that failed stays.
-func shortened(b sdk.Block, mark func(lines int) string, head int) (sdk.Block, bool) {
-	const tail, least = 10, 35
+// shortened returns a long result without its middle. One that failed stays, and so does a line of which an earlier pass
+// left parts.
+func (s *strategy) shortened(b sdk.Block, head int, honestly bool) (sdk.Block, bool) {
+	const least = 40
+	tail := 10
 	r, ok := b.(sdk.ToolResponse)
 	if !ok || len(r.Result) == 0 || r.Result[0] != '"' || r.Failed() {
 		return b, false
 	}
 	lines := strings.SplitAfter(r.ResultText(), "\n")
-	if len(lines) <= least || slices.ContainsFunc(lines, marks.Like) || failing(lines) {
+	if s.is("keeps-two-lines-of-each-end") {
+		head, tail = 2, 3
+	} else if failing(lines) {
+		return b, false
+	}
+	if len(lines) <= least {
 		return b, false
 	}
 	behind := len(lines) - tail
-	return r.WithResultText(strings.Join(lines[:head], "") + mark(behind-head) + strings.Join(lines[behind:], "")), true
+	for torn(lines, head) && !s.is("tears-cut-lines") {
+		head++
+	}
+	for torn(lines, behind) && !s.is("tears-cut-lines") {
+		behind--
+	}
+	omitted := marks.LinesIn(strings.Join(lines[head:behind], ""))
+	switch {
+	case s.is("counts-marks-as-lines"):
+		omitted = behind - head
+	case honestly:
+	case s.is("counts-one-too-many", "counts-wrong-in-compress"):
+		omitted++
+	case s.is("counts-seven-too-many"):
+		omitted += 7
+	}
+	return r.WithResultText(strings.Join(lines[:head], "") + marks.Omitted(omitted) + strings.Join(lines[behind:], "")), true
+}
+
+// torn reports whether parts of one line are before and behind a place.
+func torn(lines []string, at int) bool {
+	before, _ := marks.Joins(lines[at])
+	_, behind := marks.Joins(lines[at-1])
+	return before || behind
 }
 
 func failing(lines []string) bool {
@@ -163,6 +197,9 @@ func (s *strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressI
 	set, err := s.settings(in.Config)
 	if err != nil {
 		return sdk.CompressResult{}, err
+	}
+	if s.remembers(in.History) {
+		return sdk.NoOp(sdk.NoOpNoGain), nil
 	}
 	asked, err := s.ask(ctx, host, in)
 	if err != nil {

@@ -24,6 +24,9 @@ func All() []Mutant {
 		{"counts-seven-too-many", "statements", conform.ErrUntrue},
 		{"counts-wrong-in-compress", "statements", conform.ErrUntrue},
 		{"drops-the-lines-of-a-failure", "statements", conform.ErrFailureGone},
+		{"keeps-two-lines-of-each-end", "statements", conform.ErrFailureGone},
+		{"tears-cut-lines", "statements", conform.ErrUntrue},
+		{"counts-marks-as-lines", "statements", conform.ErrUntrue},
 		{"throws-dice", "optimize-deterministic", conform.ErrRandom},
 		{"counts-its-calls", "optimize-pure", conform.ErrKept},
 		{"looks-at-the-session", "optimize-pure", conform.ErrKept},
@@ -31,6 +34,8 @@ func All() []Mutant {
 		{"never-done", "optimize-idempotent", conform.ErrNotDone},
 		{"edits-in-place", "optimize-valid", conform.ErrInputChanged},
 		{"keeps-its-first-settings", "settings-calls", conform.ErrSettings},
+		{"keeps-its-first-settings-in-compress", "settings-calls", conform.ErrSettings},
+		{"remembers-calls-in-compress", "compress-pure", conform.ErrKept},
 		{"mixes-up-calls", "concurrency", conform.ErrAtOnce},
 		{"compares-all-with-all", "growth", conform.ErrSlow},
 		{"prunes-pinned", "optimize-valid", check.ErrPinned},
@@ -64,6 +69,11 @@ func All() []Mutant {
 func New(name string) (s sdk.Strategy, ok bool) {
 	for _, m := range All() {
 		ok = ok || m.Name == name
+	}
+	switch name {
+	case "keeps-two-lines-of-each-end", "tears-cut-lines", "counts-marks-as-lines", "keeps-its-first-settings-in-compress",
+		"remembers-calls-in-compress":
+		return &compressor{fault: name}, ok
 	}
 	return &strategy{fault: name}, ok || name == Honest
 }

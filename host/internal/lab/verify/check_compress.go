@@ -126,7 +126,8 @@ func checkStatements(ctx context.Context, s *suite) (string, error) {
 	}
 	for _, t := range pruned {
 		if t.err == nil {
-			judge(&t.sm, conform.Answer{Given: shown(t.sm.entries), After: shown(t.got.after.entries)})
+			judge(&t.sm, conform.Answer{Given: shown(t.sm.entries), Added: t.sm.added,
+				After: shown(t.got.after.entries)})
 		}
 	}
 	if _, _, err := s.eachCompressed(ctx, func(c compressed) { judge(&c.given, c.answer()) }); err != nil {
@@ -143,8 +144,12 @@ func checkStatements(ctx context.Context, s *suite) (string, error) {
 
 // checkServicesWindow demands that what is sent to the model leaves room for the answer. A provider refuses the rest.
 func checkServicesWindow(ctx context.Context, s *suite) (string, error) {
-	if _, err := s.usingServices(ctx); err != nil {
+	st, err := s.usingServices(ctx)
+	if err != nil {
 		return "", err
+	}
+	if !st.Info().RequiresLLM {
+		return "", skipped("it asks for no model: requires_llm is not set")
 	}
 	all, err := s.compressed(ctx)
 	if err != nil {

@@ -28,6 +28,7 @@ func (s *suite) base() []sample {
 func (s *suite) sample(sm samples.Sample) sample {
 	if n := s.bounds.long; n > 0 {
 		sm.History = sm.History[:min(n, len(sm.History))]
+		sm.Added = sm.Added[:min(n, len(sm.Added))]
 	}
 	return newSample(sm)
 }

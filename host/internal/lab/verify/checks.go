@@ -77,6 +77,11 @@ func Checks() []Check {
 			checkCompressTarget,
 		},
 		{
+			"compress-pure",
+			"Compress does not depend on what else it was asked, or on sessions",
+			checkCompressPure,
+		},
+		{
 			"statements",
 			"what is written into a history is true, as far as that can be told",
 			checkStatements,

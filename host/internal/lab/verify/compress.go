@@ -57,7 +57,12 @@ type compressed struct {
 // passes in the host too. Errors name the sample.
 func compress(ctx context.Context, st *plugins.Strategy, sm sample, services sdk.Host) (compressed, error) {
 	sm = sm.curated()
-	in := compressCall(sm, st.Info())
+	return judgeCompress(ctx, st, sm, compressCall(sm, st.Info()), services)
+}
+
+func judgeCompress(
+	ctx context.Context, st *plugins.Strategy, sm sample, in prepare.CompressCall, services sdk.Host,
+) (compressed, error) {
 	a, err := st.Compress(ctx, in, services)
 	if err != nil {
 		return compressed{}, on(&sm, err)
@@ -122,8 +127,13 @@ func (s *suite) plain() sample {
 }
 
 func (c compressed) answer() conform.Answer {
-	return conform.Answer{Given: shown(c.given.entries), After: shown(c.after.entries), Compress: &c.metadata,
+	return conform.Answer{Given: shown(c.given.entries), Added: c.given.added, After: shown(c.after.entries), Compress: &c.metadata,
 		TokensBefore: c.given.tokens(), TokensAfter: c.after.tokens(), Target: c.target}
+}
+
+// said is the answer as it is compared with another one.
+func (c compressed) said() conform.Compressed {
+	return conform.CompressedTo(c.noOp, shown(c.after.entries), c.metadata)
 }
 
 func shown(entries []*history.Entry) []statements.Entry {

@@ -116,7 +116,7 @@ func encodeEdits(edits []rewrite.Edit, m sdk.DensityMetadata) (string, error) {
 // applied returns the history that results from an answer, as the host would build it. Entries that stay are the same
 // pointers with the same ids, edited entries keep their ids, and new ones get ids of their own.
 func applied(sm sample, parts []check.Part) sample {
-	out := sample{name: sm.name, entries: make([]*history.Entry, len(parts)), epoch: sm.epoch + 1}
+	out := sample{name: sm.name, entries: make([]*history.Entry, len(parts)), epoch: sm.epoch + 1, added: sm.added}
 	for i, p := range parts {
 		switch {
 		case p.Index < 0:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/internal/conform/samples"
+	"github.com/thresh-dev/thresh/internal/conform/statements"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -16,7 +17,8 @@ import (
 type sample struct {
 	name    string
 	entries []*history.Entry
-	epoch   uint64 // how often it was rewritten
+	epoch   uint64             // how often it was rewritten
+	added   []statements.Entry // see [samples.Sample]
 }
 
 // newSample returns the sample as a host would hold it after the entries were added: ids e0, e1, … in order.
@@ -24,6 +26,9 @@ func newSample(s samples.Sample) sample {
 	sm := sample{name: s.Name, entries: make([]*history.Entry, len(s.History))}
 	for i, c := range s.History {
 		sm.entries[i] = &history.Entry{ID: fmt.Sprint("e", i), Count: history.Count{Tokens: tokens(c)}, Content: c}
+	}
+	for i, c := range s.Added {
+		sm.added = append(sm.added, statements.Entry{ID: sm.entries[i].ID, Content: c})
 	}
 	return sm
 }
@@ -39,7 +44,7 @@ func contentsOf(entries []*history.Entry) []content.Content {
 // curated returns the sample as a Compress gets it: without entries that a provider would refuse, such as calls
 // without a response. The host curates by the same function.
 func (sm sample) curated() sample {
-	return sample{name: sm.name, entries: history.Curate(sm.entries), epoch: sm.epoch}
+	return sample{name: sm.name, entries: history.Curate(sm.entries), epoch: sm.epoch, added: sm.added}
 }
 
 func (sm sample) sent() iter.Seq[wire.Entry] {
