@@ -93,15 +93,19 @@ func (a Answer) Statements(root string) (read int, found []*check.Error) {
 	}
 	at := places(a.Given)
 	some := slices.ContainsFunc(a.Given, func(e statements.Entry) bool { return unknown[e.ID] })
-	for _, f := range c.Check(a.After).All {
+	report, own := c.Check(a.After), map[string]bool{}
+	for _, f := range report.False() {
+		own[f.Entry] = own[f.Entry] || !before[sentence{f.Entry, f.Sentence}]
+	}
+	for _, f := range report.All {
 		i, known := at[f.Entry]
 		old := before[sentence{f.Entry, f.Sentence}]
 		if !old {
 			read++
 		}
-		// The host mends an earlier mark when what it refers to goes.
+		// The host mends an earlier mark when what it refers to goes, and one next to a wrong one is not to blame.
 		refers := f.Kind == statements.Repeated || f.Kind == statements.Inclusion
-		if f.Why == "" || unknown[f.Entry] || !known && some || old && refers {
+		if f.Why == "" || unknown[f.Entry] || !known && some || old && (refers || own[f.Entry]) {
 			continue
 		}
 		e := &check.Error{Index: f.Index, New: true, Err: ErrUntrue, Detail: f.Why, Came: text.OneLine(f.Sentence, 200)}
