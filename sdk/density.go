@@ -39,11 +39,11 @@ func DefaultDensityConfig() DensityConfig {
 type Reason struct {
 	// Rule names the rule, for example "stale-read", in at most [MaxRule] characters of a to z, 0 to 9 and hyphens; ""
 	// for none.
-	Rule string
+	Rule string `json:"rule,omitempty"`
 	// SupersededBy is the position, in the history that the strategy was given, of the entry that made this one
 	// dispensable: the later write of a stale read, the newer result of an old one. It may be the same entry. Nil is
 	// none.
-	SupersededBy *int
+	SupersededBy *int `json:"supersededBy,omitempty"`
 }
 
 // MaxRule bounds [Reason.Rule], in characters.

@@ -10,11 +10,9 @@ import (
 	"time"
 )
 
-// A host is attached to a plugin that its author started by hand, which goes with the host, even if that is killed.
-func TestAHostIsAttachedToAPluginThatWasStartedByHand(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t, "high-density")
-	plugin := exec.Command(p.pluginFile("high-density"), "--attach")
+// startByHand starts a plugin that waits for a host, and returns the flag for that host.
+func startByHand(t *testing.T, p *place, name string) (plugin *exec.Cmd, flag string) {
+	plugin = exec.Command(p.pluginFile(name), "--attach")
 	plugin.Env = []string{"TMPDIR=" + p.path("tmp")}
 	out, err := plugin.StdoutPipe()
 	if err == nil {
@@ -24,11 +22,33 @@ func TestAHostIsAttachedToAPluginThatWasStartedByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = plugin.Process.Kill() })
-	flag, err := bufio.NewReader(out).ReadString('\n')
+	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := p.serve("--strategy", "high-density", strings.TrimSpace(flag))
+	return plugin, strings.TrimSpace(line)
+}
+
+// What is attached is what is tried: if another strategy were asked, it would wait for ever.
+func TestWhatIsAttachedIsTried(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "high-density")
+	plugin, flag := startByHand(t, p, "high-density")
+	r := p.run("plugins", "try", flag, p.file("s.json", pruning))
+	if r.done(t); !strings.Contains(r.stdout, `"strategyUsed":"high-density"`) {
+		t.Errorf("got %s", r.stdout)
+	}
+	if err := plugin.Wait(); err != nil {
+		t.Errorf("the plugin ended with %v", err)
+	}
+}
+
+// A host is attached to a plugin that its author started by hand, which goes with the host, even if that is killed.
+func TestAHostIsAttachedToAPluginThatWasStartedByHand(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "high-density")
+	plugin, flag := startByHand(t, p, "high-density")
+	a := p.serve("--strategy", "high-density", flag)
 	a.open("s", object{"workspace.root": "/w"})
 	a.call("history.add", object{"session": "s", "entries": parseJSON[any](t, pruning)}, nil)
 	if got := a.prepare("s"); len(got.History) != 5 {

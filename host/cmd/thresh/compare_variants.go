@@ -66,7 +66,7 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 			return nil, fmt.Errorf("--vary: %s given more than once; give all its values in one --vary", key)
 		}
 		// The strategy decides which other axes apply; as an axis it would multiply variants that make no sense.
-		if key == "compression.strategy" {
+		if key == keyStrategy {
 			return nil, errors.New("--vary: strategies are compared by --strategy NAME,NAME")
 		}
 		a := axis{key: key}
@@ -134,6 +134,13 @@ func (a *app) variants(
 		}
 	} else {
 		names = a.allOf(found)
+	}
+	attach, err := a.attach(cmd)
+	if err == nil {
+		err = unusedAttached(cmd, slices.Sorted(maps.Keys(attach)), names)
+	}
+	if err != nil {
+		return nil, nil, "", err
 	}
 	tried := map[string]bool{}
 	for _, name := range names {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,7 +59,7 @@ func (a *app) loadConfig(cmd *cobra.Command) (*config.Config, error) {
 		o.Overrides = append(o.Overrides, ov)
 	}
 	if a.strategy != "" {
-		override("compression.strategy", a.strategy, "--strategy")
+		override(keyStrategy, a.strategy, "--strategy")
 	}
 	return config.Load(o)
 }
@@ -95,6 +96,28 @@ func (a *app) attach(cmd *cobra.Command) (map[string]string, error) {
 		sockets[name] = a.path(socket)
 	}
 	return sockets, nil
+}
+
+const keyStrategy = "compression.strategy"
+
+// useAttached returns the configuration with the strategy that is attached, if the command line names none. One that is
+// attached and not used would wait for ever.
+func useAttached(cmd *cobra.Command, c *config.Config, attach map[string]string) (*config.Config, error) {
+	names := slices.Sorted(maps.Keys(attach))
+	if len(names) == 1 && c.Origin(keyStrategy).Layer != config.LayerFlag {
+		return c.With(keyStrategy, names[0], "--attach")
+	}
+	return c, unusedAttached(cmd, names, []string{c.Settings().Compression.Strategy})
+}
+
+// unusedAttached is the error for strategies that are attached and not among those that are used; nil for none.
+func unusedAttached(cmd *cobra.Command, attached, used []string) error {
+	for _, name := range attached {
+		if !slices.Contains(used, name) {
+			return usage(cmd, fmt.Errorf("%s is attached and not used: --strategy is %s", name, strings.Join(used, ",")))
+		}
+	}
+	return nil
 }
 
 // logger returns the log of a command that serves. With log.format json, every line of the command is JSON from then

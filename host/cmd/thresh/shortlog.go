@@ -17,10 +17,13 @@ import (
 // have their figures, and a log line could not say which file and variant it is about.
 func (a *app) openQuietly(cmd *cobra.Command) (*window.Host, error) { return a.openToTry(cmd, true) }
 
-// openToTry is open for commands that try strategies on recorded sessions. Who names a plugin directory on the command
-// line builds what is in it: it is run as it is, without a look into the lock file and without a new entry.
-func (a *app) openToTry(cmd *cobra.Command, withoutSessions bool) (*window.Host, error) {
+// openToTry is open for commands that try strategies on recorded sessions: one, or many. Who names a plugin directory on
+// the command line builds what is in it: it is run as it is, without a look into the lock file and without a new entry.
+func (a *app) openToTry(cmd *cobra.Command, many bool) (*window.Host, error) {
 	c, attach, err := a.loadAttached(cmd)
+	if err == nil && !many {
+		c, err = useAttached(cmd, c, attach)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +35,7 @@ func (a *app) openToTry(cmd *cobra.Command, withoutSessions bool) (*window.Host,
 		}
 		a.say(hclog.Info, "plugins in "+strings.Join(set.Dirs, ", ")+" are run as they are, as you named the directory")
 	}
-	return a.openHost(c, attach, withoutSessions)
+	return a.openHost(c, attach, many)
 }
 
 func (a *app) openHost(c *config.Config, attach map[string]string, withoutSessions bool) (*window.Host, error) {

@@ -42,6 +42,7 @@ type compressMetadata struct {
 type optimizeResult struct {
 	Removals     []int                   `json:"removals"`
 	Replacements map[int]content.Content `json:"replacements"`
+	Reasons      map[int]sdk.Reason      `json:"reasons,omitempty"`
 	Metadata     sdk.DensityMetadata     `json:"metadata"`
 }
 
@@ -57,9 +58,10 @@ func tryCommand(a *app) *cobra.Command {
 compress, the default, runs whatever the threshold is: it prints kind "applied" with the new
 history, or kind "noop" with the reason and the unchanged history. optimize, the prune step of a
 continuous strategy, prints the positions of removed entries, the changed entries with their new
-content, and counts.
+content, the reasons that the strategy gives, and counts.
 
 Plugins in a directory that --plugin-dir names are run as they are: each build, without a lock.
+A process that --attach names is the strategy, unless another one is named.
 
 FILE is a session in any format that 'thresh sessions convert' reads; '-' is standard input.`,
 		Example: `  thresh plugins try --set model.contextLimit=20000 session.jsonl
@@ -135,7 +137,7 @@ func (a *app) tryOptimize(cmd *cobra.Command, s *window.Session) (any, []content
 	if err != nil {
 		return nil, nil, err
 	}
-	result := optimizeResult{Removals: plan.Removals, Replacements: plan.Replacements, Metadata: o.Metadata}
+	result := optimizeResult{Removals: plan.Removals, Replacements: plan.Replacements, Reasons: plan.Reasons, Metadata: o.Metadata}
 	if result.Removals == nil {
 		result.Removals = []int{} // scripts get a list, never null
 	}

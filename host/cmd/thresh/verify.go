@@ -114,6 +114,8 @@ func (a *app) printVerified(r *verify.Report) error {
 		detail := result.Detail
 		if n := len(result.Findings) + result.More; n > 0 {
 			detail = plural(n, "finding") + ", below"
+		} else if result.Outcome == verify.Nothing {
+			detail = "why, below"
 		}
 		t.Row(result.Check, string(result.Outcome), fmt.Sprintf("%.2fs", result.Duration.Seconds()), detail)
 	}

@@ -42,7 +42,7 @@ func (p *Plan) name(next uint64) uint64 {
 }
 
 func (p *Plan) rewrite() Rewrite {
-	r := Rewrite{Base: p.base.at, Reasons: p.reasons}
+	r := Rewrite{Base: p.base.at, Reasons: p.Reasons}
 	base := p.base.Entries
 	// Adjacent runs become one piece, which keeps the record short.
 	keep := func(from, to int) {

@@ -45,18 +45,19 @@ type Plan struct {
 	// with their new content. Both are empty for a Compress.
 	Removals     []int
 	Replacements map[int]content.Content
+	// Reasons are why an Optimize edits a position, as the strategy says.
+	Reasons map[int]sdk.Reason
 	// After is the exact size of the rewritten history, in tokens.
 	After int
 
 	base    Snapshot
-	old     []*Entry           // what the strategy was given: all of base, or base without blank entries
-	reasons map[int]sdk.Reason // why an Optimize edits a position, as the strategy says
-	given   []content.Content  // the contents of old, to check entries that are added later
-	parts   []check.Part       // the answer; nil for an empty plan
-	entries []*Entry           // the rewritten history; new entries have no ID yet
+	old     []*Entry          // what the strategy was given: all of base, or base without blank entries
+	given   []content.Content // the contents of old, to check entries that are added later
+	parts   []check.Part      // the answer; nil for an empty plan
+	entries []*Entry          // the rewritten history; new entries have no ID yet
 
 	// changes are an Optimize's, in order, and changed the entries that it replaces; nil if removed. The fields from
-	// old on, except reasons, follow from them and are made only if needed: see expand.
+	// old on follow from them and are made only if needed: see expand.
 	changes []check.Change
 	changed []*Entry
 }
@@ -107,7 +108,7 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 		return nil, fmt.Errorf("count changed entries: %w", err)
 	}
 	p := &Plan{
-		base: s, After: s.Tokens, Replacements: map[int]content.Content{}, reasons: reasons(edits, len(s.Entries)),
+		base: s, After: s.Tokens, Replacements: map[int]content.Content{}, Reasons: reasons(edits, len(s.Entries)),
 		changes: changes, changed: make([]*Entry, len(changes)),
 	}
 	for i, c := range changes {
