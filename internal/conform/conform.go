@@ -33,6 +33,10 @@ const (
 // of tiny histories above zero.
 func Limit(tokens int, threshold float64) int { return max(int(float64(tokens)/threshold), 100) }
 
+// Pending returns how many tokens a request has besides a history of so many entries and tokens: in every other history
+// as many as that, so that it shows whether a strategy leaves them room.
+func Pending(entries, tokens int) int { return entries % 2 * tokens }
+
 // Answer is what became of a history. An entry has the same id in both, also if it was edited.
 type Answer struct {
 	Given, After []statements.Entry
@@ -40,6 +44,7 @@ type Answer struct {
 	Added []statements.Entry
 	// Compress is what a Compress says of it; nil for an Optimize.
 	Compress *sdk.CompressMetadata
+	NoOp     sdk.NoOpReason
 	// TokensBefore and TokensAfter are the sizes of the two, and Target what was to be reached.
 	TokensBefore, TokensAfter int
 	Target                    float64
@@ -47,9 +52,13 @@ type Answer struct {
 
 // Size demands that a Compress gets smaller, and reaches its target or says that it did not. One that is not smaller
 // costs the prompt cache and gains nothing; an equal count with fewer entries passes, as counts are estimates. One that
-// misses the target has to say so, or the host would call again on the next turn.
+// misses the target has to say so, or the host would call again on the next turn; and one that does nothing over the
+// target must not say that it is reached, or the host has to make room turn after turn.
 func (a Answer) Size() []*check.Error {
 	switch before, after := a.TokensBefore, a.TokensAfter; {
+	case a.NoOp == sdk.NoOpAlreadyUnderTarget && float64(before) > a.Target:
+		return []*check.Error{whole(ErrNotUnder, "%d tokens, the target is %.0f", before, a.Target)}
+	case a.NoOp != "":
 	case after > before, after == before && len(a.After) == len(a.Given):
 		return []*check.Error{whole(ErrNotSmaller, "%d tokens, before %d", after, before)}
 	case float64(after) > a.Target && !a.Compress.TargetMissed:

@@ -20,6 +20,12 @@ var (
 		Do: "answer a no-op with a reason instead"}
 	ErrTargetMissed = &check.Rule{Code: "target-missed", Broken: "the result is over the target, and target_missed is not set",
 		Do: "aim at (threshold × (context limit − completion budget) − pending tokens) × 0.6, or set it"}
+	ErrNotUnder = &check.Rule{Code: "not-under-target", Broken: "a no-op says that the history is under the target, and it is not",
+		Do: "compare with (threshold × (context limit − completion budget) − pending tokens) × 0.6: in Go, in.Target()"}
+	ErrSwallowed = &check.Rule{Code: "swallowed", Broken: "a service of the host failed, and a no-op hides it",
+		Do: "return the error, with its code, or go on without the service"}
+	ErrPanic = &check.Rule{Code: "panic", Broken: "the strategy panics",
+		Do: "be ready for every history: entries may have no blocks, and blocks no text"}
 	ErrInputChanged = &check.Rule{Code: "input-changed", Broken: "the strategy changed its input in place",
 		Do: "copy an entry and its blocks before you change them"}
 	ErrRandom = &check.Rule{Code: "random", Broken: "Optimize answers the same request differently",
@@ -46,7 +52,7 @@ var (
 // Rules are all rules for strategies: those that the host enforces, then the others.
 func Rules() []*check.Rule {
 	return append(check.Rules(), ErrUntrue, ErrFailureGone, ErrPeopleGone, ErrNewestGone, ErrNotSmaller, ErrTargetMissed,
-		ErrInputChanged, ErrRandom, ErrKept, ErrNotDone, ErrMemo, ErrSettings, ErrAtOnce, ErrSlow, ErrWindow, ErrPrints)
+		ErrNotUnder, ErrSwallowed, ErrPanic, ErrInputChanged, ErrRandom, ErrKept, ErrNotDone, ErrMemo, ErrSettings, ErrAtOnce, ErrSlow, ErrWindow, ErrPrints)
 }
 
 // Growth is how many times as long the longer of two histories is that show how time grows.

@@ -66,7 +66,8 @@ type Config struct {
 	Prompts map[string]string
 
 	// added is a made history before there were marks in it; nil if there are none, or it is not known.
-	added []sdk.Content
+	added   []sdk.Content
+	failing string // the service that fails, for Conformance
 }
 
 const defaultRoot = "/workspace"

@@ -29,7 +29,7 @@ import (
 // an Optimize that answers the same with a memo as without, while a session grows, is rewritten and loses its memo; a
 // result that is smaller and reaches its target, unless it says that it does not; what people said is kept, or the
 // metadata counts what is gone; what is written into a history is true, as far as that can be told; nothing is kept
-// between calls, also not of calls at the same time; time grows with the history, and not with its square. Nothing is
+// between calls, also not of calls at the same time; no no-op hides that a service of the host failed; time grows with the history, and not with its square. Nothing is
 // printed: while it looks for that, os.Stdout is another file.
 //
 // What is not set in c is as for those two, but that a strategy with RequiresLLM gets a model whose every answer is one
@@ -48,12 +48,13 @@ func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 	if c.Prompts == nil {
 		c.Prompts = map[string]string{"compression": conform.Prompt}
 	}
-	r := &run{tb: tb, s: s, unused: unusedCopy(s), c: c, info: info, ctx: tb.Context(), histories: samples.All()}
+	unused := unusedCopy(s)
+	r := &run{tb: tb, s: caught{s}, unused: func() sdk.Strategy { return caught{unused()} }, c: c, info: info, ctx: tb.Context(), histories: samples.All()}
 	// A strategy may have the method and a trigger that never calls it.
-	if o, ok := s.(sdk.Optimizer); ok && info.Trigger.Mode == sdk.ModeContinuous {
-		r.optimizer = o
+	if _, ok := s.(sdk.Optimizer); ok && info.Trigger.Mode == sdk.ModeContinuous {
+		r.optimizer = caught{s}
 	}
-	for _, phase := range []func(){r.prints, r.remembers, r.answers, r.again, r.atOnce, r.settings, r.growth} {
+	for _, phase := range []func(){r.prints, r.remembers, r.answers, r.again, r.atOnce, r.settings, r.failing, r.growth} {
 		if phase(); r.failed > 0 {
 			return // what comes next would only say the same in other words
 		}
@@ -221,6 +222,26 @@ func unusedCopy(s sdk.Strategy) func() sdk.Strategy {
 	return func() sdk.Strategy { return copied(unused).Interface().(sdk.Strategy) }
 }
 
+// failing has each service of the host fail in turn, for the plain session if that is compressed while they work.
+func (r *run) failing() {
+	for _, sample := range r.histories {
+		history := curated(sample.History)
+		if sample.Name != samples.Plain {
+			continue
+		}
+		c := r.at(history)
+		if out, err := c.Compress(r.ctx, r.s, history); err != nil || out.NoOp != "" {
+			continue
+		}
+		for _, c.failing = range []string{"EstimateTokens", "Generate", "ResolvePrompt"} {
+			_, err := c.Compress(r.ctx, r.s, history)
+			if _, wrong := errors.AsType[*RefusedError](err); wrong {
+				r.complain(sample.Name, err)
+			}
+		}
+	}
+}
+
 // growth compares the times for a history and for one that is longer.
 func (r *run) growth() {
 	many := samples.Many(100_000).History
@@ -267,8 +288,9 @@ func curated(history []sdk.Content) []sdk.Content {
 
 // at returns the surroundings in which a history just reaches the threshold.
 func (r *run) at(history []sdk.Content) Config {
-	c := r.c
-	c.ContextLimit = conform.Limit(c.counter()(history), cmp.Or(c.Threshold, r.info.Trigger.DefaultThreshold))
+	c, tokens := r.c, r.c.counter()(history)
+	c.PendingTokens = cmp.Or(c.PendingTokens, conform.Pending(len(history), tokens))
+	c.ContextLimit = conform.Limit(tokens+c.PendingTokens, cmp.Or(c.Threshold, r.info.Trigger.DefaultThreshold))
 	return c
 }
 
@@ -279,18 +301,21 @@ func (r *run) compressSample(sample samples.Sample) (trimmed bool, err error) {
 	c := r.at(history)
 	c.added = curated(sample.Added)
 	out, err := c.Compress(r.ctx, r.s, history)
-	if err != nil || out.NoOp != "" {
+	if err != nil {
 		return false, err
+	}
+	params := sdk.CompressParams{Threshold: cmp.Or(c.Threshold, r.info.Trigger.DefaultThreshold), PendingTokens: c.PendingTokens}
+	params.ContextLimit, params.CompletionBudget = c.ContextLimit, c.CompletionBudget
+	a := conform.Answer{Given: entries(withOrigins(history)), After: entries(out.History), Compress: &out.Metadata, NoOp: out.NoOp,
+		TokensBefore: out.TokensBefore, TokensAfter: out.TokensAfter, Target: params.Target()}
+	if out.NoOp != "" {
+		return false, refused("Compress", a.Size()...)
 	}
 	for _, e := range out.History {
 		at, ok := e.Origin()
 		trimmed = trimmed || ok && at < len(history) && !e.Equal(history[at])
 	}
 	r.compressed.Add(1)
-	params := sdk.CompressParams{Threshold: cmp.Or(c.Threshold, r.info.Trigger.DefaultThreshold)}
-	params.ContextLimit = c.ContextLimit
-	a := conform.Answer{Given: entries(withOrigins(history)), After: entries(out.History), Compress: &out.Metadata,
-		TokensBefore: out.TokensBefore, TokensAfter: out.TokensAfter, Target: params.Target()}
 	_, _, people := a.People()
 	return trimmed, refused("Compress", slices.Concat(people, a.Repeated(), a.Size())...)
 }

@@ -1,6 +1,7 @@
 package sdktest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,12 +41,24 @@ type fakeHost struct {
 
 	mu       sync.Mutex
 	requests []sdk.GenerateRequest
+	failed   bool           // whether a service failed as Config.failing says
 	over     []*check.Error // those that the model's window has no room for
+}
+
+// fails returns the error of a service that is to fail.
+func (h *fakeHost) fails(service string) error {
+	if h.config.failing != service {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failed = true
+	return fmt.Errorf("%w: sdktest: it is there to fail", sdk.ErrUnavailable)
 }
 
 // EstimateTokens counts with the test's counter, entry by entry as a host does.
 func (h *fakeHost) EstimateTokens(ctx context.Context, entries []sdk.Content) ([]int, error) {
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), h.fails("EstimateTokens")); err != nil {
 		return nil, err
 	}
 	count := h.config.counter()
@@ -75,6 +88,9 @@ func (h *fakeHost) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 		h.over = append(h.over, e)
 	}
 	h.mu.Unlock()
+	if err := h.fails("Generate"); err != nil {
+		return sdk.Completion{}, err
+	}
 	if h.config.Generate == nil {
 		return sdk.Completion{}, errors.New("sdktest: the strategy calls Host.Generate, " +
 			"but Config.Generate is nil; see Answers")
@@ -88,6 +104,9 @@ func (h *fakeHost) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 }
 
 func (h *fakeHost) ResolvePrompt(_ context.Context, name string) (string, error) {
+	if err := h.fails("ResolvePrompt"); err != nil {
+		return "", err
+	}
 	if prompt, ok := h.config.Prompts[name]; ok {
 		return prompt, nil
 	}

@@ -24,7 +24,8 @@ func (r *run) remembers() {
 // compress is one Compress that is compared with another.
 func (r *run) compress(s sdk.Strategy, session string, history []sdk.Content, c Config) conform.Compressed {
 	history = curated(history)
-	c.ContextLimit = r.at(history).ContextLimit
+	at := r.at(history)
+	c.ContextLimit, c.PendingTokens = at.ContextLimit, at.PendingTokens
 	in, err := c.compressInput(r.info, history)
 	if err == nil {
 		in.SessionID = session

@@ -153,6 +153,9 @@ func (c Config) Compress(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 		found.broken(conform.ErrInputChanged, i, "in Compress")
 	}
 	found.judged(host.over)
+	if host.failed && r.NoOp != "" {
+		found.broken(conform.ErrSwallowed, -1, "when "+c.failing+" fails")
+	}
 	if len(found) == 0 && r.NoOp == "" {
 		found.judged(c.statements(history, out.History))
 	}

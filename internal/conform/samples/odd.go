@@ -3,6 +3,7 @@ package samples
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -156,6 +157,19 @@ func manyCalls() []content.Content {
 		asked, answers = append(asked, c), append(answers, answer(c, "package a"))
 	}
 	return []content.Content{human("all of them"), ai(asked...), tool(answers...), ai(text("done")), human("thanks")}
+}
+
+// withoutBlocks is a session with entries that hold nothing, of everyone and everywhere: at both ends, next to each other,
+// between a call and its response.
+func withoutBlocks() []content.Content {
+	empty := []content.Content{{Speaker: content.Tool}, {Speaker: content.AI}, {Speaker: content.Human}}
+	out := slices.Clone(empty)
+	for i, c := range session(90, 4) {
+		if out = append(out, c); i%4 == 0 {
+			out = append(out, empty[i/4%3])
+		}
+	}
+	return append(out, empty...)
 }
 
 // pinned is a session in which every fourth entry is pinned, whoever it is from, and in addition what a strategy likes

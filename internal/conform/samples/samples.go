@@ -42,6 +42,7 @@ func All() []Sample {
 		{Name: "thoughts and failures", History: failures()},
 		{Name: "long runs", History: longRuns()},
 		{Name: "many calls in one entry", History: manyCalls()},
+		{Name: "entries without blocks", History: withoutBlocks()},
 		{Name: "10,000 entries", History: session(10_000, 2)},
 	}
 	for _, m := range Matters() {

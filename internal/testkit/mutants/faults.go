@@ -187,16 +187,20 @@ func (s *strategy) answer(history, kept []sdk.Content) []sdk.Content {
 	return kept
 }
 
-// ask sends the whole history to the model.
+// ask asks the model: for one fault, with the whole history.
 func (s *strategy) ask(ctx context.Context, host sdk.Host, in sdk.CompressInput) (bool, error) {
-	if !s.is("asks-beyond-the-window") {
-		return false, nil
-	}
 	var all strings.Builder
-	for _, e := range in.History {
-		if flat, ok := summary.Flatten(e); ok {
-			all.WriteString(flat.Blocks[0].(sdk.Text).Text + "\n")
+	switch s.fault {
+	case "swallows-failures":
+		all.WriteString("Is it time?")
+	case "asks-beyond-the-window":
+		for _, e := range in.History {
+			if flat, ok := summary.Flatten(e); ok {
+				all.WriteString(flat.Blocks[0].(sdk.Text).Text + "\n")
+			}
 		}
+	default:
+		return false, nil
 	}
 	question := sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: all.String()}}}
 	_, err := host.Generate(ctx, sdk.GenerateRequest{Entries: []sdk.Content{question}}, nil)

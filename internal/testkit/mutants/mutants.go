@@ -60,6 +60,10 @@ func All() []Mutant {
 		{"drops-the-newest-person", "compress-human", conform.ErrNewestGone},
 		{"hides-that-it-missed", "compress-target", conform.ErrTargetMissed},
 		{"achieves-nothing", "compress-target", conform.ErrNotSmaller},
+		{"ignores-pending-tokens", "compress-target", conform.ErrNotUnder},
+		{"swallows-failures", "services-failing", conform.ErrSwallowed},
+		{"trips-over-empty-entries", "optimize-valid", conform.ErrPanic},
+		{"trips-over-empty-entries-in-compress", "compress-valid", conform.ErrPanic},
 		{"prints-in-compress", "stdout", conform.ErrPrints},
 		{"asks-beyond-the-window", "services-window", conform.ErrWindow},
 	}

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/conform"
+	"github.com/thresh-dev/thresh/internal/conform/samples"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -34,17 +37,17 @@ func failing() map[string]*services {
 }
 
 // provoke compresses while host services fail or answer something enormous, one way at a time: combinations would
-// multiply the run and have found nothing more. judge looks at the error of each call. made is
+// multiply the run and have found nothing more. judge looks at the outcome of each call. made is
 // how many calls failed.
-func (s *suite) provoke(ctx context.Context, ways map[string]*services, judge func(*services, error) error) (
-	made int, err error,
-) {
+func (s *suite) provoke(
+	ctx context.Context, ways map[string]*services, judge func(way string, c compressed, err error) error,
+) (made int, err error) {
 	st, err := s.usingServices(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for _, way := range slices.Sorted(maps.Keys(ways)) { // the same order in every run
-		_, err := compress(ctx, st, s.plain(), ways[way])
+		c, err := compress(ctx, st, s.plain(), ways[way])
 		if err != nil {
 			made++
 		}
@@ -53,7 +56,7 @@ func (s *suite) provoke(ctx context.Context, ways map[string]*services, judge fu
 			wrong = err
 		}
 		if wrong == nil {
-			wrong = judge(ways[way], err)
+			wrong = judge(way, c, err)
 		}
 		if wrong != nil {
 			return 0, fmt.Errorf("when %s: %w", way, wrong)
@@ -64,11 +67,20 @@ func (s *suite) provoke(ctx context.Context, ways map[string]*services, judge fu
 
 // checkServicesFailing demands that a failing service fails at most the call, and that the error code is passed on.
 // The host retries on UNAVAILABLE; a strategy that wraps it in another code makes a short outage of a provider look
-// permanent. A panic counts as a failure even though the SDK catches it: in another language it would have been a
+// permanent. One that answers a no-op instead leaves a user without compression, and nobody says why; it may go on without
+// the service. A panic counts as a failure even though the SDK catches it: in another language it would have been a
 // crash.
 func checkServicesFailing(ctx context.Context, s *suite) (string, error) {
 	ways := failing()
-	failed, err := s.provoke(ctx, ways, func(host *services, err error) error {
+	around := 0
+	failed, err := s.provoke(ctx, ways, func(way string, c compressed, err error) error {
+		host := ways[way]
+		switch met := host.tally.failures.Load() > 0; {
+		case met && err == nil && c.noOp != "" && s.idle == "":
+			return &check.Error{Index: -1, Err: conform.ErrSwallowed, Detail: "when " + way, Came: string(c.noOp)}
+		case met && err == nil:
+			around++
+		}
 		failure, ok := errors.AsType[*plugins.Error](err)
 		for _, cause := range []error{host.estimateErr, host.generateErr} {
 			if errors.Is(cause, sdk.ErrUnavailable) && ok && !failure.Retryable {
@@ -81,7 +93,11 @@ func checkServicesFailing(ctx context.Context, s *suite) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d ways to fail, of which %d made the call fail; the plugin lives", len(ways), failed), nil
+	if failed == 0 && s.idle != "" {
+		return "", nothing(fmt.Sprintf("it answers %s for the history %q, also while no service fails", s.idle, samples.Plain))
+	}
+	return fmt.Sprintf("%d ways to fail, of which %d made the call fail, and %d did not as it went on without; the plugin lives",
+		len(ways), failed, around), nil
 }
 
 // panicked reports whether a strategy's error is a panic that the SDK recovered from. It matches the SDK's text, as
@@ -100,7 +116,7 @@ func checkServicesHuge(ctx context.Context, s *suite) (string, error) {
 		"counts are near the limit":    {extra: 1 << 40},
 		"the model answers one letter": {text: strings.Repeat("z", 4<<20)},
 	}
-	refused, err := s.provoke(ctx, ways, func(*services, error) error { return nil })
+	refused, err := s.provoke(ctx, ways, func(string, compressed, error) error { return nil })
 	if err != nil {
 		return "", err
 	}

@@ -89,7 +89,7 @@ func Checks() []Check {
 		{"services-slow", "Compress works when host services are slow", checkServicesSlow},
 		{
 			"services-failing",
-			"a failing host service makes the call fail with its code, and nothing else",
+			"a failing host service makes the call fail with its code; no no-op hides it",
 			checkServicesFailing,
 		},
 		{"services-window", "what is sent to the model fits its window, with the answer", checkServicesWindow},

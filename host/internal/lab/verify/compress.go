@@ -20,9 +20,10 @@ import (
 // sample is in need of compression, whatever its size.
 func compressCall(sm sample, info sdk.Info) prepare.CompressCall {
 	current := sm.tokens()
+	pending := conform.Pending(len(sm.entries), current)
 	threshold := info.Trigger.DefaultThreshold
 	set := sdk.DefaultCompressSettings()
-	set.ContextLimit = conform.Limit(current, threshold)
+	set.ContextLimit = conform.Limit(current+pending, threshold)
 	// Smaller than the default, so samples of a few thousand tokens have words beyond the budget.
 	set.UserMessageBudget = 2000
 	// One at work and one open: strategies treat finished tasks differently, but need not show them.
@@ -32,7 +33,7 @@ func compressCall(sm sample, info sdk.Info) prepare.CompressCall {
 	}
 	c := prepare.CompressCall{Call: callOf(sm, "compress", 1), CompressParams: sdk.CompressParams{
 		// On demand, so a strategy with a schedule of its own compresses too.
-		CompressSettings: set, CurrentTokens: current, Threshold: threshold, Reason: sdk.ReasonManual,
+		CompressSettings: set, CurrentTokens: current, PendingTokens: pending, Threshold: threshold, Reason: sdk.ReasonManual,
 	}}
 	// Hosts name the model only to strategies that declare requires_llm. Others must cope without.
 	if info.RequiresLLM {
@@ -97,8 +98,8 @@ func (s *suite) compressing(ctx context.Context) (*plugins.Strategy, error) {
 	}
 	if s.asked == nil {
 		host := &services{}
-		_, err := compress(ctx, st, s.plain(), host)
-		s.asked = &host.tally
+		c, err := compress(ctx, st, s.plain(), host)
+		s.asked, s.idle = &host.tally, c.noOp
 		if unusable(st, host, err) {
 			s.unusable = err
 		}
@@ -128,7 +129,7 @@ func (s *suite) plain() sample {
 
 func (c compressed) answer() conform.Answer {
 	return conform.Answer{Given: shown(c.given.entries), Added: c.given.added, After: shown(c.after.entries), Compress: &c.metadata,
-		TokensBefore: c.given.tokens(), TokensAfter: c.after.tokens(), Target: c.target}
+		NoOp: c.noOp, TokensBefore: c.given.tokens(), TokensAfter: c.after.tokens(), Target: c.target}
 }
 
 // said is the answer as it is compared with another one.

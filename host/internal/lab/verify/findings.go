@@ -114,6 +114,8 @@ func (f *findings) add(history string, err error) {
 		f.put(Finding{Rule: rule.Code, History: history, Problem: sentence(err), Do: rule.Do})
 	case strings.Contains(err.Error(), " in place"): // what the SDK says of a strategy that writes to its input
 		f.put(Finding{Rule: conform.ErrInputChanged.Code, History: history, Problem: sentence(err), Do: conform.ErrInputChanged.Do})
+	case panicked(err):
+		f.put(Finding{Rule: conform.ErrPanic.Code, History: history, Problem: sentence(err), Do: conform.ErrPanic.Do})
 	default:
 		f.put(Finding{History: history, Problem: sentence(err)})
 	}

@@ -53,12 +53,18 @@ func (s *services) beyond() []*check.Error {
 // tally counts the requests of a strategy. It is atomic, since checks read it while the plugin is still running.
 type tally struct {
 	estimates, generations, prompts atomic.Int64
+	failures                        atomic.Int64 // of them, those that failed
 	open                            atomic.Int64 // generations that the strategy waits for
 }
 
 // total returns the number of requests so far. The parts are read one after the other; a caller only compares totals.
 func (t *tally) total() int64 {
 	return t.estimates.Load() + t.generations.Load() + t.prompts.Load()
+}
+
+func (t *tally) failed(err error) error {
+	t.failures.Add(1)
+	return err
 }
 
 func (t *tally) String() string {
@@ -75,7 +81,7 @@ func (s *services) EstimateTokens(ctx context.Context, entries []sdk.Content) ([
 		return nil, err
 	}
 	if s.estimateErr != nil {
-		return nil, s.estimateErr
+		return nil, s.tally.failed(s.estimateErr)
 	}
 	counts := make([]int, len(entries))
 	for i, e := range entries {
@@ -100,7 +106,7 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 		}
 	}
 	if s.generateErr != nil && !s.breakOff {
-		return sdk.Completion{}, s.generateErr
+		return sdk.Completion{}, s.tally.failed(s.generateErr)
 	}
 	in := tokens(sdk.Content{Blocks: []sdk.Block{sdk.Text{Text: req.System}}})
 	for _, e := range req.Entries {
@@ -121,7 +127,7 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 		onText(line)
 		sent++
 		if s.breakOff && sent == 2 {
-			return sdk.Completion{}, s.generateErr
+			return sdk.Completion{}, s.tally.failed(s.generateErr)
 		}
 	}
 	return sdk.Completion{
@@ -136,7 +142,7 @@ func (s *services) ResolvePrompt(ctx context.Context, _ string) (string, error) 
 		return "", err
 	}
 	if s.promptErr != nil {
-		return "", s.promptErr
+		return "", s.tally.failed(s.promptErr)
 	}
 	return cmp.Or(s.prompt, conform.Prompt), nil // for every name, also those that a real host would not know
 }

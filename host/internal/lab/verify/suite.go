@@ -65,10 +65,11 @@ type suite struct {
 	running *plugins.Strategy
 	// all hosts of this run, to be closed at its end
 	managers []*plugins.Manager
-	lacking  error  // the fault of the machine that ends the run; nil: there was none
-	broken   bool   // the plugin does not start, which some check has reported
-	asked    *tally // requests of the first Compress; nil: there was none yet
-	unusable error  // why the plugin cannot use the scripted model's answer; nil: it can
+	lacking  error          // the fault of the machine that ends the run; nil: there was none
+	broken   bool           // the plugin does not start, which some check has reported
+	asked    *tally         // requests of the first Compress; nil: there was none yet
+	idle     sdk.NoOpReason // what it answered; "" if it did something
+	unusable error          // why the plugin cannot use the scripted model's answer; nil: it can
 	with     []samples.Sample
 	huge     *sample  // cache of large()
 	few      []sample // cache of base(), and then of small()
