@@ -213,12 +213,18 @@ func TestAMemoChangesNoAnswerStepByStep(t *testing.T) {
 		sdk.Text{Text: strings.Repeat("x", 80)}, sdk.Text{Text: "\n--- End of content ---\n" + file("b.go")}}}
 	for name, history := range map[string][]sdk.Content{
 		"calls and results of one entry": join(reads, writes),
+		"behind what went":               join(exchange("0", "read_file", "c.go"), reads, exchange("9", "write_file", "c.go"), writes),
 		"old results next to them":       join(reads, greps, writes),
 		"a failure next to an old one":   join(failed, greps, exchange("9", "write_file", "d.go"), writes, greps),
 		"a read that also writes": join(late[:1], []sdk.Content{both, answer("7", "run_shell_command", "ok")}, writes[:2],
 			[]sdk.Content{said(sdk.Human, "q")}, late[1:]),
 		"two files of one text": {said(sdk.Human, file("a.go")+"and\n"+file("b.go")), said(sdk.Human, file("a.go")),
 			said(sdk.Human, file("b.go")), said(sdk.Human, file("a.go"))},
+		"two files of two texts": {merge(said(sdk.Human, file("a.go")), said(sdk.Human, file("b.go"))),
+			said(sdk.Human, file("a.go")), said(sdk.Human, file("b.go"))},
+		"a file over blocks behind another": {merge(said(sdk.Human, file("a.go")+"--- b.go ---\n"),
+			said(sdk.Human, strings.Repeat("x", 80)+"\n--- End of content ---\n")),
+			said(sdk.Human, file("a.go")), said(sdk.Human, file("b.go"))},
 		"two files over blocks": {files, said(sdk.Human, file("a.go")), said(sdk.Human, file("b.go")),
 			said(sdk.Human, file("a.go"))},
 	} {
