@@ -56,9 +56,12 @@ func TestWhatASummarySpendsOfWhatItSaves(t *testing.T) {
 // Whatever a snapshot counts: a summary that is applied counts less than what it is of.
 func TestASummaryThatSavesNothingIsNotApplied(t *testing.T) {
 	noop := map[bool]int{}
+	// What the acknowledgement quotes of it is no part of the shortest summary.
+	task := []sdk.Todo{{Content: tokens("and ", 40), Status: "in_progress"}}
 	for size := range 200 {
-		got := sdktest.Compress(t, strategy{}, []sdk.Content{summarytest.Said(sdk.AI, tokens("and ", 200))},
-			summarytest.Config(100_000, sdktest.Answers("<state_snapshot>"+tokens("and ", size+50)+"</state_snapshot>")))
+		c := summarytest.Config(100_000, sdktest.Answers("<state_snapshot>"+tokens("and ", size+50)+"</state_snapshot>"))
+		c.Todos = task
+		got := sdktest.Compress(t, strategy{}, []sdk.Content{summarytest.Said(sdk.AI, tokens("and ", 200))}, c)
 		if noop[got.NoOp != ""]++; got.NoOp == "" && got.TokensAfter >= got.TokensBefore {
 			t.Fatalf("%d tokens became %d", got.TokensBefore, got.TokensAfter)
 		}
@@ -73,9 +76,13 @@ func TestATaskListIsShownInPart(t *testing.T) {
 	for i := range 150 {
 		c.Todos = append(c.Todos, sdk.Todo{Content: fmt.Sprintf("task %d", i), Status: "pending"})
 	}
+	c.Todos[0].Content = strings.Repeat("x", 600)
 	text := summarytest.Texts(sdktest.Compress(t, strategy{}, session(), c).Requests[0].Entries)
 	if !strings.Contains(text, "task 99\n(and 50 more)\n") {
 		t.Errorf("the request has not the first 100 of 150 tasks:\n%s", text)
+	}
+	if n := strings.Count(text, "x"); n < 450 || n > 550 {
+		t.Errorf("a task of 600 characters is shown with %d, not about 500", n)
 	}
 }
 
