@@ -147,6 +147,7 @@ func TestReferencedFiles(t *testing.T) {
 			[]string{block(a + "\nContent from @:\nBBBB"), block(a)},
 			[]string{block(aGone + "\nContent from @:\nBBBB"), block(a)},
 		},
+		"spaces around a path": {[]string{block("Content from @ a.ts :\nAAAA"), block(a)}, []string{block(aGone), block(a)}},
 		"a name without a path": {
 			[]string{block("Content from @:\nx"), block("Content from @:\nx")},
 			[]string{block("Content from @:\nx"), block("Content from @:\nx")},
