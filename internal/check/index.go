@@ -206,7 +206,7 @@ func (x *Index) pairs(found *problems, n int, at func(int) content.Content, chan
 		}
 		switch {
 		case len(changes) == 0 || changes[0].Index != i:
-			is, left = append(is, was[k]), append(left, Part{Index: i})
+			is, left = append(is, was[k]), append(left, Part{Index: i, Content: was[k]})
 		case !changes[0].Removed:
 			is, left = append(is, changes[0].Content), append(left, changes[0].Part)
 		}

@@ -56,6 +56,15 @@ func TestEqualIDsDoNotCross(t *testing.T) {
 		if _, err := check.Optimize(history, []rewrite.Edit{{Index: 1, Blocks: keep(1, 0)}}); err == nil {
 			t.Errorf("%s: the responses are swapped", name)
 		}
+		// An entry that no edit names can answer another call, too.
+		apart := []content.Content{history[0], {Speaker: content.Tool, Blocks: []content.Block{response(0, "BBB")}},
+			{Speaker: content.Tool, Blocks: []content.Block{response(1, "done")}}, history[2]}
+		for kept, want := range map[int]error{1: check.ErrMismatched, 2: nil} {
+			edits := []rewrite.Edit{{Index: 0, Blocks: keep(0, kept)}, {Index: 1, Remove: true}}
+			if _, err := check.Optimize(apart, edits); !errors.Is(err, want) {
+				t.Errorf("%s: call %d with the second response gives %v", name, kept, err)
+			}
+		}
 	}
 }
 
