@@ -226,6 +226,19 @@ func TestAMemoChangesNoAnswer(t *testing.T) {
 	})
 }
 
+// A call behind which only tools spoke may still run, whatever these said.
+func TestCallsThatMayStillRunStay(t *testing.T) {
+	history := append(work(5), sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{
+		sdk.ToolCall{ID: "runs", Name: "run_shell_command", Parameters: []byte(`{"command":"` + strings.Repeat("make ", 50) + `"}`)}}})
+	for range 4 {
+		history = append(history, sdk.Content{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.Text{Text: "still running"}}})
+	}
+	config := sdktest.Config{ContextLimit: 100, Reason: sdk.ReasonManual}
+	if _, err := config.Compress(t.Context(), Strategy{}, history); err != nil {
+		t.Error(err)
+	}
+}
+
 // What people said stays, byte for byte and in its order, whatever the history.
 func TestWhatPeopleSaidStays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -55,8 +55,10 @@ func newPlan(in sdk.CompressInput, s schedule) *plan {
 		now: slices.Clone(in.History), known: names{}, counts: map[string]int64{}}
 	p.exchanges = turns.Exchanges(in.History, p.pairs)
 	current, tail := p.current(), n
-	for tail > 0 && (n-tail < minTail || float64(in.Tokens(tail-1, n)) <= tailShare*s.target) {
+	spoken := false // calls behind which only tools spoke may still run
+	for tail > 0 && (n-tail < minTail || !spoken || float64(in.Tokens(tail-1, n)) <= tailShare*s.target) {
 		tail--
+		spoken = in.History[tail].Speaker != sdk.Tool || spoken
 	}
 	for _, x := range p.exchanges {
 		stays := slices.ContainsFunc(x.Entries, func(i int) bool {
