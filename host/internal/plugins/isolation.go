@@ -43,13 +43,14 @@ func possible(lacking []string) []string {
 }
 
 // warnOfMissing logs which measures of isolation a process starts without: with best effort nothing else stops it, so a
-// kernel without Landlock must not go unnoticed. Whoever switched isolation off knows.
-func (m *Manager) warnOfMissing(name string, sandbox process.Sandbox) {
+// kernel without Landlock must not go unnoticed. Whoever switched isolation off knows. hidden says that the host's
+// environment is.
+func (m *Manager) warnOfMissing(name string, sandbox process.Sandbox, hidden bool) {
 	if len(sandbox.Lacking) == 0 || m.opts.Isolation == process.IsolationOff {
 		return
 	}
 	could := possible(sandbox.Lacking)
-	if !hidden(sandbox) {
+	if !hidden {
 		could = append(could, "read the environment of this process, and the keys in it")
 	}
 	m.log.Warn("plugin starts without all isolation", "strategy", name,
@@ -58,12 +59,12 @@ func (m *Manager) warnOfMissing(name string, sandbox process.Sandbox) {
 		"hint", "plugins.isolation=strict refuses to start it")
 }
 
-// hidden keeps a plugin from the host's environment and memory, which hold the keys of model providers, and reports
+// hideHost keeps a plugin from the host's environment and memory, which hold the keys of model providers, and reports
 // whether it could. Without Landlock and without its own user namespace, the kernel lets it read those of any process of
 // its user. With namespaces the host must stay as it is: it could not set the plugin's user.
-func hidden(sandbox process.Sandbox) bool {
-	return slices.Contains(sandbox.Apply, isolate.Files) || slices.Contains(sandbox.Apply, isolate.Paths) ||
-		isolate.HideSelf() == nil
+func (m *Manager) hideHost(sandbox process.Sandbox) bool {
+	return m.opts.Isolation != process.IsolationOff && (slices.Contains(sandbox.Apply, isolate.Files) || slices.Contains(sandbox.Apply, isolate.Paths) ||
+		isolate.HideSelf() == nil)
 }
 
 // byReason groups the missing measures: often all have the same reason.

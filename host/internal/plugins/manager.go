@@ -267,7 +267,7 @@ func (m *Manager) launch(
 	if err != nil {
 		return nil, b.NotStarted(err, "'thresh doctor' shows what this machine can enforce")
 	}
-	m.warnOfMissing(b.Name, sandbox)
+	m.warnOfMissing(b.Name, sandbox, m.hideHost(sandbox))
 	return m.bringUp(ctx, m.clientOptions(), client.Spec{Binary: b, Sandbox: sandbox, Known: known}, reached)
 }
 
