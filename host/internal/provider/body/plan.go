@@ -212,8 +212,10 @@ func same(was, now content.Block, aligned bool) bool {
 // one has too.
 func another(from []content.Block, now content.Block) bool {
 	id, ok := content.CallID(now)
-	repeats := func(b content.Block) bool { other, _ := content.CallID(b); return other == id }
-	return ok && slices.ContainsFunc(from[1:], repeats) && !content.Equal(from[0], now) && !check.Less(from[0], now)
+	if !ok || content.Equal(from[0], now) || check.Less(from[0], now) {
+		return false // without a look at the others: most blocks stay as they are
+	}
+	return slices.ContainsFunc(from[1:], func(b content.Block) bool { other, _ := content.CallID(b); return other == id })
 }
 
 // changedText returns the new text of a block that differs. Calls and attachments are never changed: the client's
