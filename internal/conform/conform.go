@@ -141,7 +141,7 @@ func pruned(c content.Content) bool {
 		}
 		for line := range strings.Lines(said) {
 			_, whole := tools.LineOutcome(strings.TrimSuffix(line, "\n"))
-			if whole || marks.Like(line) || strings.HasPrefix(line, "[Earlier tool calls, results removed: ") {
+			if whole || marks.Like(line) || strings.HasPrefix(line, statements.FoldStart) {
 				return true
 			}
 		}
@@ -287,8 +287,8 @@ func (a Answer) announced() int {
 }
 
 // Edges returns values that a setting's declaration allows and that are most likely to break: its bounds, its named
-// values, and both booleans; of a number whose bounds say nothing, another one than its default. Off-by-one checks fail at the
-// bounds.
+// values, and both booleans; of a number whose bounds say nothing, another one than its default. Off-by-one checks fail
+// at the bounds.
 func Edges(f sdk.ConfigField) (out []any) {
 	for _, bound := range []*float64{f.Minimum, f.Maximum} {
 		if bound != nil {

@@ -52,7 +52,8 @@ var (
 // Rules are all rules for strategies: those that the host enforces, then the others.
 func Rules() []*check.Rule {
 	return append(check.Rules(), ErrUntrue, ErrFailureGone, ErrPeopleGone, ErrNewestGone, ErrNotSmaller, ErrTargetMissed,
-		ErrNotUnder, ErrSwallowed, ErrPanic, ErrInputChanged, ErrRandom, ErrKept, ErrNotDone, ErrMemo, ErrSettings, ErrAtOnce, ErrSlow, ErrWindow, ErrPrints)
+		ErrNotUnder, ErrSwallowed, ErrPanic, ErrInputChanged, ErrRandom, ErrKept, ErrNotDone, ErrMemo, ErrSettings,
+		ErrAtOnce, ErrSlow, ErrWindow, ErrPrints)
 }
 
 // Growth is how many times as long the longer of two histories is that show how time grows.

@@ -29,8 +29,8 @@ import (
 // an Optimize that answers the same with a memo as without, while a session grows, is rewritten and loses its memo; a
 // result that is smaller and reaches its target, unless it says that it does not; what people said is kept, or the
 // metadata counts what is gone; what is written into a history is true, as far as that can be told; nothing is kept
-// between calls, also not of calls at the same time; no no-op hides that a service of the host failed; time grows with the history, and not with its square. Nothing is
-// printed: while it looks for that, os.Stdout is another file.
+// between calls, also not of calls at the same time; no no-op hides that a service of the host failed; time grows with
+// the history, and not with its square. Nothing is printed: while it looks for that, os.Stdout is another file.
 //
 // What is not set in c is as for those two, but that a strategy with RequiresLLM gets a model whose every answer is one
 // short state snapshot, unless c.Generate is another, and a prompt "compression". ContextLimit is set for each history
@@ -49,7 +49,8 @@ func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 		c.Prompts = map[string]string{"compression": conform.Prompt}
 	}
 	unused := unusedCopy(s)
-	r := &run{tb: tb, s: caught{s}, unused: func() sdk.Strategy { return caught{unused()} }, c: c, info: info, ctx: tb.Context(), histories: samples.All()}
+	r := &run{tb: tb, s: caught{s}, unused: func() sdk.Strategy { return caught{unused()} }, c: c, info: info,
+		ctx: tb.Context(), histories: samples.All()}
 	// A strategy may have the method and a trigger that never calls it.
 	if _, ok := s.(sdk.Optimizer); ok && info.Trigger.Mode == sdk.ModeContinuous {
 		r.optimizer = caught{s}
@@ -224,20 +225,16 @@ func unusedCopy(s sdk.Strategy) func() sdk.Strategy {
 
 // failing has each service of the host fail in turn, for the plain session if that is compressed while they work.
 func (r *run) failing() {
-	for _, sample := range r.histories {
-		history := curated(sample.History)
-		if sample.Name != samples.Plain {
-			continue
-		}
-		c := r.at(history)
-		if out, err := c.Compress(r.ctx, r.s, history); err != nil || out.NoOp != "" {
-			continue
-		}
-		for _, c.failing = range []string{"EstimateTokens", "Generate", "ResolvePrompt"} {
-			_, err := c.Compress(r.ctx, r.s, history)
-			if _, wrong := errors.AsType[*RefusedError](err); wrong {
-				r.complain(sample.Name, err)
-			}
+	plain := slices.IndexFunc(r.histories, func(s samples.Sample) bool { return s.Name == samples.Plain })
+	history := curated(r.histories[plain].History)
+	c := r.at(history)
+	if out, err := c.Compress(r.ctx, r.s, history); err != nil || out.NoOp != "" {
+		return
+	}
+	for _, c.failing = range []string{"EstimateTokens", "Generate", "ResolvePrompt"} {
+		_, err := c.Compress(r.ctx, r.s, history)
+		if _, wrong := errors.AsType[*RefusedError](err); wrong {
+			r.complain(samples.Plain, err)
 		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
+// FoldStart begins the line for calls that went.
+const FoldStart = "[Earlier tool calls, results removed: "
+
 // What a fold says of a call that gave no result, or failed.
 const (
 	failedCall = " — error"
@@ -19,7 +22,7 @@ const (
 
 // fold reads the line for calls that went; false if a text is none.
 func (r *reading) fold(text string) bool {
-	list, ok := strings.CutPrefix(text, "[Earlier tool calls, results removed: ")
+	list, ok := strings.CutPrefix(text, FoldStart)
 	if !ok {
 		return false
 	}
