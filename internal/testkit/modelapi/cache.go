@@ -98,6 +98,10 @@ func (s *Server) As(body func(*Request) []byte) (out []*Request, err error) {
 		}
 		request := &http.Request{Header: r.Header, URL: address}
 		a, _ := apiOf(request)
+		if m, ok := a.(messages); ok {
+			m.supposed = true
+			a = m
+		}
 		p, err := a.judge(s, request, read)
 		if err != nil {
 			return nil, err

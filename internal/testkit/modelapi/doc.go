@@ -13,6 +13,9 @@
 //	script.go    what the "model" does, with the tools that the request offers; tools.go fills their parameters
 //	cache.go     the prompt cache
 //	messages.go, chat.go, responses.go, gemini.go   read and judge the requests of one API, and write its answers
+//	messages_answer.go   the answers of the Messages API
+//	binding.go   thinking of the Messages API that is bound to what stands before it
+//	sections.go  messages of role system within a conversation; compaction.go is compaction on demand
 //	stream.go    events
 //
 // Tokens are bytes / 4.

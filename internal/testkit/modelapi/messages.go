@@ -2,14 +2,16 @@ package modelapi
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 )
 
-// messages is Anthropic's Messages API. counting: the request is one of count_tokens, which needs no max_tokens. The
-// rules and the words of its errors are the API's.
-type messages struct{ counting bool }
+// messages is Anthropic's Messages API. counting: the request is one of count_tokens, which needs no max_tokens.
+// supposed: it was never sent, so that no thinking was issued behind it. The rules and the words of its errors are the
+// API's.
+type messages struct{ counting, supposed bool }
 
 func (messages) fail(status int, kind, _, message string) any {
 	kind = cmp.Or(kind, usual[status][0], "api_error")
@@ -34,6 +36,13 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 	}
 	if body["max_tokens"] == nil && !m.counting {
 		return p, badRequest("max_tokens: Field required")
+	}
+	if err := m.asksToThink(r, body); err != nil {
+		return p, err
+	}
+	var err error
+	if p.summarizes, err = asksForSummary(r, body); err != nil {
+		return p, err
 	}
 	// Over the whole request.
 	marks, short, mixed := 0, false, false
@@ -64,19 +73,27 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 	if len(all) == 0 {
 		return p, badRequest("messages: at least one message is required")
 	}
-	if err := m.roles(r, all); err != nil {
+	if err := m.roles(all); err != nil {
 		return p, err
 	}
+	if err := m.sections(r, body, all); err != nil {
+		return p, err
+	}
+	behind, dropped, unbound := m.behind(s, r, body)
+	p.behind = behind
 	var open []string // calls of the last message of the model
 	for i, v := range all {
 		blocks := contentBlocks(obj(v)["content"])
+		if len(blocks) == 0 && directive(obj(v)) {
+			continue
+		}
 		if len(blocks) == 0 {
 			return p, badRequest("messages.%d: all messages must have non-empty content", i)
 		}
 		role := text(obj(v)["role"])
 		// The role too, or a message of the user would be found in the cache as one of the model.
 		p.segments = append(p.segments, segment{text: []byte(role)})
-		calls, err := m.blocks(s, i, role, blocks, open)
+		calls, err := m.blocks(s, r, i, role, blocks, open)
 		if err != nil {
 			return p, err
 		}
@@ -84,12 +101,31 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 		if role != "system" {
 			open = calls
 		}
-		for _, b := range blocks {
-			add(b)
+		for j, b := range blocks {
+			switch {
+			case text(b["type"]) == "tool_addition", text(b["type"]) == "tool_removal":
+				if err := p.change(i, j, b, list(body["tools"])); err != nil {
+					return p, err
+				}
+			case dropped[[2]int{i, j}]:
+				p.dropped = append(p.dropped, object{"type": "thinking_dropped",
+					"path": fmt.Sprintf("messages.%d.content.%d", i, j), "reason": "prefix_binding_mismatch"})
+				continue
+			}
+			if !cleared(all, i) {
+				add(b)
+			}
 		}
 		// The last message decides: a client that compacts asks for the summary with a message of the user.
-		p.compacts = role == "user" && summary(blocks)
+		p.compacts = p.summarizes || role == "user" && summary(blocks)
 	}
+	if unbound != nil && !m.supposed {
+		return p, unbound
+	}
+	if err := m.latest(s, all); err != nil {
+		return p, err
+	}
+	p.tells = beta(r, bindingBeta)
 	// The results of the last calls must be there, or the model would be asked to speak before its tools have.
 	if len(open) > 0 {
 		return p, unanswered(len(all)-1, open)
@@ -118,18 +154,24 @@ func unanswered(i int, ids []string) error {
 		", "))
 }
 
-// Two messages of the same role may follow each other; the API joins them. Instructions in the middle of a conversation
-// are a beta feature, and refused without its header.
-func (messages) roles(r *http.Request, all []any) error {
+// Two messages of the same role may follow each other; the API joins them. A message of the model is first only where it
+// begins with the summary of what was before. Those of the system have rules of their own.
+func (messages) roles(all []any) error {
+	first := true
 	for i, v := range all {
-		switch role := text(obj(v)["role"]); {
-		case role == "user", role == "assistant" && i > 0:
-		case role == "system" && i > 0 && strings.Contains(r.Header.Get("anthropic-beta"), "mid-conversation-"):
-		case i == 0:
-			return badRequest("messages: first message must use the \"user\" role")
+		switch role := text(obj(v)["role"]); role {
+		case "system":
+			continue
+		case "user":
+		case "assistant":
+			blocks := contentBlocks(obj(v)["content"])
+			if first && (len(blocks) == 0 || text(blocks[0]["type"]) != "compaction") {
+				return badRequest("messages: first message must use the \"user\" role")
+			}
 		default:
-			return badRequest("messages.%d.role: Input should be 'user' or 'assistant'", i)
+			return badRequest("messages.%d.role: Input should be 'user', 'assistant' or 'system'", i)
 		}
+		first = false
 	}
 	return nil
 }
@@ -152,7 +194,8 @@ func contentBlocks(v any) []object {
 
 // blocks judges the blocks of a message and returns the ids of its calls. open are those of the message before. The
 // error says which rule does not hold. The lock is held, because signatures are looked up.
-func (messages) blocks(s *Server, i int, role string, blocks []object, open []string) (calls []string, err error) {
+func (messages) blocks(s *Server, r *http.Request, i int, role string, blocks []object, open []string) (calls []string,
+	err error) {
 	// What the message has to answer; results take their ids out of it.
 	left := map[string]bool{}
 	for _, id := range open {
@@ -198,9 +241,16 @@ func (messages) blocks(s *Server, i int, role string, blocks []object, open []st
 			if j == len(blocks)-1 {
 				return nil, badRequest("messages.%d: The final block in an assistant message cannot be `thinking`.", i)
 			}
+		case "compaction":
+			if err := compacted(s, r, i, j, b); err != nil {
+				return nil, err
+			}
 		// Not judged: what they hold is the client's or the provider's business.
-		case "image", "document", "redacted_thinking", "server_tool_use", "web_search_tool_result":
+		case "image", "document", "redacted_thinking", "server_tool_use", "tool_addition", "tool_removal":
 		default:
+			if serverResult(text(b["type"])) {
+				continue
+			}
 			return nil, badRequest("messages.%d.content.%d: Input tag '%s' is not known", i, j, text(b["type"]))
 		}
 	}
@@ -215,10 +265,23 @@ func (messages) blocks(s *Server, i int, role string, blocks []object, open []st
 	return calls, nil
 }
 
-// thinks reports whether the request asks for thinking.
+// thinks reports whether the model may think. Those that bind thinking do where nothing is said.
 func (messages) thinks(body object) bool {
 	kind := text(obj(body["thinking"])["type"])
-	return kind == "enabled" || kind == "adaptive"
+	return kind == "enabled" || kind == "adaptive" || kind == "" && binding.MatchString(text(body["model"]))
+}
+
+// asksToThink judges how a request asks for thinking. Models that bind it decide by themselves when they think
+// (platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting).
+func (messages) asksToThink(r *http.Request, body object) error {
+	if text(obj(body["thinking"])["type"]) == "enabled" && binding.MatchString(text(body["model"])) {
+		return badRequest("\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and " +
+			"\"output_config.effort\" to control thinking behavior.")
+	}
+	if blockBinding(body) != nil && !beta(r, bindingBeta) {
+		return badRequest("thinking.block_binding: Extra inputs are not permitted")
+	}
+	return nil
 }
 
 // finalThinks: with thinking enabled, a message of the model whose tools were just run begins with its thinking. Only
@@ -240,109 +303,4 @@ func (messages) finalThinks(all []any) error {
 		return nil
 	}
 	return nil
-}
-
-// answer thinks only before calls: blocks[0] is then the thinking with its signature, which the next request must bring
-// back unchanged.
-func (m messages) answer(s *Server, p prompt, u Usage, says []say) answer {
-	var blocks []object
-	stop := "end_turn"
-	for i, x := range says {
-		if i == 0 && len(says) > 1 && m.thinks(p.body) || x.thought {
-			thought := "Decide what to do: " + x.text
-			blocks = append(blocks, object{"type": "thinking", "thinking": thought, "signature": s.issue(thought)})
-		}
-		if x.name == "" && (x.thought || x.text == "") {
-			continue
-		}
-		if x.name == "" {
-			blocks = append(blocks, object{"type": "text", "text": x.text})
-			continue
-		}
-		// One call is enough: the client runs the tools, and the answer goes on in the next request.
-		stop = "tool_use"
-		call := object{"type": "tool_use", "id": "toolu_" + x.id, "name": x.name, "input": x.args}
-		if x.garbled != "" {
-			call["input"] = x.garbled
-		}
-		blocks = append(blocks, call)
-	}
-	// input_tokens is what was neither read from the cache nor written to it; the three together are the prompt.
-	counted := object{"input_tokens": u.Input, "cache_read_input_tokens": u.Cached,
-		"cache_creation_input_tokens": u.Written, "output_tokens": u.Output}
-	stop = cmp.Or(p.reply.Finish, stop)
-	if blocks == nil {
-		blocks = []object{}
-	}
-	model := cmp.Or(p.reply.Model, text(p.body["model"]))
-	message := object{"id": s.id("msg_"), "type": "message", "role": "assistant", "model": model,
-		"content": blocks, "stop_reason": stop, "stop_sequence": nil, "usage": counted}
-	if p.body["thread"] != nil {
-		p.body["messages"] = append(list(p.body["messages"]), object{"role": "assistant", "content": anys(blocks)})
-		s.threads[text(message["id"])] = p.body
-	}
-	begin := object{}
-	for k, v := range message {
-		begin[k] = v
-	}
-	// The stream begins with the message as it is before its content: clients fill it from the deltas.
-	begin["content"], begin["stop_reason"] = []any{}, nil
-	events := []event{{"message_start", object{"type": "message_start", "message": begin}},
-		// Real streams have pings at any place; a client or a proxy must pass over them.
-		{"ping", object{"type": "ping"}}}
-	for i, b := range blocks {
-		events = append(events, messageBlock(i, b, p.reply.Chunk)...)
-	}
-	closing := len(events)
-	if n := len(blocks); n > 0 && blocks[n-1]["type"] == "text" {
-		closing-- // the block's own end
-	}
-	// The final counts; clients add nothing up.
-	events = append(events, event{"message_delta", object{"type": "message_delta",
-		"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": counted}},
-		event{"message_stop", object{"type": "message_stop"}})
-	return answer{message, events, closing}
-}
-
-// messageBlock is a block as events. Start, deltas and stop, as the API demands; a text comes in pieces of 12 bytes and
-// the parameters of a call in pieces of 40, so that clients meet values that are cut anywhere.
-func messageBlock(i int, b object, size int) []event {
-	delta := func(d object) event {
-		return event{"content_block_delta", object{"type": "content_block_delta", "index": i, "delta": d}}
-	}
-	var begin object
-	var deltas []event
-	switch text(b["type"]) {
-	case "text":
-		begin = object{"type": "text", "text": ""}
-		for _, c := range chunks(text(b["text"]), size) {
-			deltas = append(deltas, delta(object{"type": "text_delta", "text": c}))
-		}
-	case "thinking":
-		begin = object{"type": "thinking", "thinking": "", "signature": ""}
-		for _, c := range chunks(text(b["thinking"]), max(size, 40)) {
-			deltas = append(deltas, delta(object{"type": "thinking_delta", "thinking": c}))
-		}
-		deltas = append(deltas, delta(object{"type": "signature_delta", "signature": b["signature"]}))
-	default:
-		begin = object{"type": "tool_use", "id": b["id"], "name": b["name"], "input": object{}}
-		input, garbled := b["input"].(string)
-		if !garbled {
-			input = encoded(b["input"])
-		}
-		for _, c := range chunks(input, 40) {
-			deltas = append(deltas, delta(object{"type": "input_json_delta", "partial_json": c}))
-		}
-	}
-	out := []event{{"content_block_start", object{"type": "content_block_start", "index": i, "content_block": begin}}}
-	return append(append(out, deltas...),
-		event{"content_block_stop", object{"type": "content_block_stop", "index": i}})
-}
-
-// anys is a list as JSON has it.
-func anys(list []object) (out []any) {
-	for _, v := range list {
-		out = append(out, v)
-	}
-	return out
 }

@@ -21,6 +21,10 @@ type Request struct {
 	// client asked for a summary of its history. All are zero for a refused request and for a question about tokens.
 	Tokens, Cached, Written int
 	Model, Compacts         bool
+	// Refusal is why a rule of the API refused it, as in [Server.Refused]; "" if none did. Dropped is how many blocks of
+	// thinking the API left out because they did not fit any more.
+	Refusal string
+	Dropped int
 
 	ended     chan struct{}
 	cancelled bool // written before ended is closed

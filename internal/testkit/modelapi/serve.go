@@ -50,7 +50,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var body object
 	if err := json.Unmarshal(raw, &body); err != nil {
-		s.refuse(w, status, a, 400, "The request body is not valid JSON: "+err.Error())
+		s.refuse(w, seen, a, 400, "The request body is not valid JSON: "+err.Error())
 		return
 	}
 	if strings.HasSuffix(r.URL.Path, "/cachedContents") {
@@ -63,9 +63,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	p, err := a.judge(s, r, body)
+	seen.Dropped = len(p.dropped)
 	s.mu.Unlock()
 	if err != nil {
-		s.refuse(w, status, a, 400, err.Error())
+		s.refuse(w, seen, a, 400, err.Error())
 		return
 	}
 	said := false
@@ -121,9 +122,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // It is for what a correct client never sends; faults and the context limit are not recorded.
-func (s *Server) refuse(w http.ResponseWriter, status func(int), a api, code int, message string) {
-	status(code)
+func (s *Server) refuse(w http.ResponseWriter, r *Request, a api, code int, message string) {
 	s.mu.Lock()
+	r.Status, r.Refusal = code, message
 	s.refused = append(s.refused, message)
 	s.mu.Unlock()
 	writeJSON(w, code, a.fail(code, "", "", message))

@@ -30,6 +30,13 @@ type Options struct {
 	// are for the Messages and the Chat Completions API.
 	Key    string
 	Models []string
+	// Binds: every model of the Messages API takes thinking back only behind what it was issued behind, as Anthropic's
+	// newest do in any case.
+	Binds bool
+	// Thinks says how a model of the Messages API that may think does, in its n-th answer to a request with tools,
+	// counted from 1: the types of its blocks of thinking ("thinking", "redacted_thinking"), in order, or none. nil is
+	// one "thinking" before calls. A model that is told to think (type enabled) does so before calls in any case.
+	Thinks func(n int) []string
 }
 
 // Server is a running server. All methods may be called while it runs.
@@ -48,11 +55,16 @@ type Server struct {
 	steps    map[[sha256.Size]byte]int // the turn that a body was answered with: the same for a repeated one
 	step     int
 	cache    cache
-	issued   map[string]string   // signatures and encrypted reasoning, with what they were issued for
-	follows  map[string]string   // the id of an item of the Responses API, by that of the reasoning before it
-	stored   map[string][]object // the items of a response, by its id
-	threads  map[string]object   // the request of a thread, with its answer, by the answer's id; cached contents
-	ids      int
+	bound    map[string]prefix   // what thinking was issued behind, by its signature or data
+	runs     map[string][]string // the thinking of one answer, by each of it
+	thoughts int
+	// summaries is where the messages end that a summary stands for, by its signature
+	summaries map[string]prefix
+	issued    map[string]string   // signatures and encrypted reasoning, with what they were issued for
+	follows   map[string]string   // the id of an item of the Responses API, by that of the reasoning before it
+	stored    map[string][]object // the items of a response, by its id
+	threads   map[string]object   // the request of a thread, with its answer, by the answer's id; cached contents
+	ids       int
 }
 
 // object is a JSON object. Requests are judged by their JSON and not by Go types, which would drop fields that they do
@@ -82,6 +94,7 @@ func (s *Server) Close() {
 // NewHandler returns a server that does not listen.
 func NewHandler(o Options) *Server {
 	return &Server{options: o, steps: map[[sha256.Size]byte]int{}, issued: map[string]string{},
+		bound: map[string]prefix{}, runs: map[string][]string{}, summaries: map[string]prefix{},
 		follows: map[string]string{}, threads: map[string]object{},
 		stored: map[string][]object{}, cache: cache{known: map[[sha256.Size]byte]bool{}}}
 }
@@ -135,9 +148,15 @@ type prompt struct {
 	// compacts: the client asks for a summary; items are those of a stored response and of this request.
 	compacts bool
 	items    []object
-	auto     bool   // the cache has no markers
-	reply    Reply  // what a test decides about the answer
-	removed  string // the id in the place of the result that was removed last
+	// summarizes: it does so by the field compaction. behind is what the answer stands behind, dropped the thinking that
+	// the API left out, and tells: the client wants to know.
+	summarizes bool
+	behind     prefix
+	dropped    []object
+	tells      bool
+	auto       bool   // the cache has no markers
+	reply      Reply  // what a test decides about the answer
+	removed    string // the id in the place of the result that was removed last
 }
 
 // removed finds the ids that stand in the places of removed results. The shorter word is of the tool's description.
