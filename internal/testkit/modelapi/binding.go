@@ -9,9 +9,9 @@ import (
 )
 
 // Anthropic's newest models take thinking back only behind what it was issued behind
-// (platform.claude.com/docs/en/build-with-claude/preserved-thinking). Each request that brings thinking back is compared
-// with the request that the thinking was the answer to: tools, system prompt, and all that the messages before it hold
-// but thinking. Of the thinking before it, the oldest may be absent, and nothing else may be.
+// (platform.claude.com/docs/en/build-with-claude/preserved-thinking). Each request that brings it back is compared with
+// the request that it was the answer to: tools, system prompt, and all that the messages before it hold but thinking.
+// Of the thinking before it, the oldest may be absent, and nothing else.
 
 // names of models that bind thinking, and think by themselves where a request does not say whether to.
 var binding = regexp.MustCompile(`(fable|mythos)-5-[12]\b|(opus|sonnet|haiku)-5-5\b`)
@@ -102,8 +102,8 @@ func canonical(v any) any {
 	return v
 }
 
-// behind goes through the messages of a request. It returns what its answer stands behind, and the places of blocks that
-// the API drops, by message and block; the error refuses the request. The lock is held.
+// behind goes through the messages of a request. It returns what its answer stands behind, and the blocks that the API
+// drops, by message and place in it; the error refuses the request. The lock is held.
 func (messages) behind(s *Server, r *http.Request, body object) (p prefix, dropped map[[2]int]bool, err error) {
 	p, dropped = newPrefix(body), map[[2]int]bool{}
 	checks, drops := s.binds(body), text(blockBinding(body)["prefix_mismatch_behavior"]) == "drop_block"
@@ -116,6 +116,9 @@ func (messages) behind(s *Server, r *http.Request, body object) (p prefix, dropp
 			if was, ok := s.summaries[text(b["signature"])]; ok && text(b["type"]) == "compaction" {
 				p.sum, p.role = was.sum, was.role // it stands for the messages that it summarizes
 				continue
+			}
+			if checks && text(b["type"]) == "redacted_thinking" && s.issued[text(b["data"])] == "" {
+				return p, nil, badRequest("messages.%d.content.%d: Invalid `data` in `redacted_thinking` block", i, j)
 			}
 			was, known := s.bound[thinkingID(b)]
 			if known && checks && !p.takes(was) {
@@ -170,17 +173,18 @@ func (messages) latest(s *Server, all []any) error {
 			continue
 		}
 		var has []string
-		for _, b := range contentBlocks(obj(all[i])["content"]) {
+		at := 0
+		for j, b := range contentBlocks(obj(all[i])["content"]) {
 			if id := thinkingID(b); id != "" {
-				has = append(has, id)
+				has, at = append(has, id), j
 			}
 		}
-		for j, id := range has {
-			if run := s.runs[id]; len(run) > 0 && !slices.Equal(run, has[:min(len(run), len(has))]) && j == 0 {
-				return badRequest("messages.%d.content.%d: `thinking` or `redacted_thinking` blocks in the latest "+
-					"assistant message cannot be modified. These blocks must remain as they were in the original "+
-					"response.", i, j)
-			}
+		if len(has) == 0 {
+			return nil
+		}
+		if run := s.runs[has[0]]; !slices.Equal(run, has[:min(len(run), len(has))]) {
+			return badRequest("messages.%d.content.%d: `thinking` or `redacted_thinking` blocks in the latest assistant "+
+				"message cannot be modified. These blocks must remain as they were in the original response.", i, at)
 		}
 		return nil
 	}

@@ -92,7 +92,9 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 		}
 		role := text(obj(v)["role"])
 		// The role too, or a message of the user would be found in the cache as one of the model.
-		p.segments = append(p.segments, segment{text: []byte(role)})
+		if !cleared(all, i) {
+			p.segments = append(p.segments, segment{text: []byte(role)})
+		}
 		calls, err := m.blocks(s, r, i, role, blocks, open)
 		if err != nil {
 			return p, err
@@ -194,8 +196,9 @@ func contentBlocks(v any) []object {
 
 // blocks judges the blocks of a message and returns the ids of its calls. open are those of the message before. The
 // error says which rule does not hold. The lock is held, because signatures are looked up.
-func (messages) blocks(s *Server, r *http.Request, i int, role string, blocks []object, open []string) (calls []string,
-	err error) {
+func (messages) blocks(s *Server, r *http.Request, i int, role string, blocks []object, open []string) ([]string,
+	error) {
+	var calls []string
 	// What the message has to answer; results take their ids out of it.
 	left := map[string]bool{}
 	for _, id := range open {
