@@ -110,6 +110,8 @@ type Form struct {
 	MaxOutput []string
 	SessionAt string
 	SessionID func(value string) string
+	// Compacts is the member with which a request asks for a summary of all that it holds; "" if there is none.
+	Compacts string
 	// Addressed: the model, and whether the answer is streamed, are in the address and not in the body.
 	Addressed bool
 

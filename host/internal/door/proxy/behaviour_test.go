@@ -157,6 +157,8 @@ func TestWhatIsNeverChanged(t *testing.T) {
 		"a compaction by header": {"/v1/responses", `{"input":[{"role":"user","content":"x"}],` +
 			`"tools":[{"type":"function","name":"x"}]}`,
 			body.Compaction, http.Header{"X-Codex-Turn-Metadata": {`{"request_kind":"compaction"}`}}},
+		"a compaction on demand": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","content":"x"}],` +
+			`"compaction":{"type":"summarize"}}`, body.Compaction, nil},
 		"a stored conversation": {"/v1/responses", `{"previous_response_id":"r","input":[{"role":"user",` +
 			`"content":"x"}],` +
 			`"tools":[{"type":"function","name":"x"}]}`, body.Continued, nil},

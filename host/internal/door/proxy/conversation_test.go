@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -103,5 +104,46 @@ func TestACompactionFits(t *testing.T) {
 		if passed := p.proxy.Totals().Passed[body.Compaction] == 1; passed != whole {
 			t.Errorf("limit %d: passed on: %v", limit, passed)
 		}
+	}
+}
+
+// onDemand is a client that asks for a summary with a field of the request.
+type onDemand struct{ messagesForm }
+
+func (f onDemand) header() http.Header {
+	h := f.messagesForm.header()
+	h.Set("Anthropic-Beta", "compact-2026-09-04")
+	return h
+}
+func (f onDemand) body(items []json.RawMessage) []byte {
+	return append(bytes.TrimSuffix(f.messagesForm.body(items), []byte("}")), `,"compaction":{"type":"summarize"}}`...)
+}
+
+// The provider's summary on demand is of all that the client has, as far as the model can take it, also after rewrites:
+// the client drops what was summarised.
+func TestACompactionOnDemandGetsAllThatFits(t *testing.T) {
+	for _, tt := range []struct {
+		strategy string
+		limit    int
+	}{{"distill", 64_000}, {"high-density", 64_000}, {"top-down-truncation", 64_000}, {"top-down-truncation", 8000}} {
+		t.Run(fmt.Sprint(tt.strategy, tt.limit), func(t *testing.T) {
+			t.Parallel()
+			up := provider(t, modelapi.Options{Script: work(12)})
+			p := stand(t, up.URL, map[string]any{"compression.strategy": tt.strategy, "model.contextLimit": tt.limit,
+				"compression.threshold": 0.3, "compression.density.cadence": "every-turn"})
+			a := &agent{form: messagesForm{"s1"}, base: p.url, result: files}
+			a.run(t, "Fix it.")
+			a.form = onDemand{messagesForm{"s1"}}
+			status, answer := a.ask(t)
+			last, client := up.Requests()[len(up.Requests())-1], a.sent[len(a.sent)-1]
+			if status != http.StatusOK || !bytes.Contains(answer, []byte(`"type":"compaction"`)) || !last.Compacts {
+				t.Errorf("%d %s", status, answer)
+			}
+			whole := tt.limit > modelapi.Tokens(string(client))
+			if total := p.proxy.Totals(); bytes.Equal(last.Body, client) != whole || total.Rewrites == 0 ||
+				(total.Passed[body.Compaction] == 1) != whole {
+				t.Errorf("the summariser saw %d of %d tokens; %+v", last.Tokens, modelapi.Tokens(string(client)), total)
+			}
+		})
 	}
 }

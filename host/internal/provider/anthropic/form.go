@@ -13,7 +13,7 @@ import (
 // Form describes the API. Messages of the role "system" may stand inside of the conversation.
 var Form = provider.Form{
 	API: provider.Messages, List: "messages", Skip: []string{"system", "tools"},
-	Continued: []string{"thread"}, MaxOutput: []string{"max_tokens"},
+	Continued: []string{"thread"}, Compacts: "compaction", MaxOutput: []string{"max_tokens"},
 	SessionAt: "metadata.user_id", SessionID: sessionID,
 	Roles: []provider.Role{{Name: "user", Speaker: content.Human}, {Name: "assistant", Speaker: content.AI},
 		{Name: "system", Speaker: content.Human, Pinned: true}},

@@ -25,6 +25,9 @@ func (f form) top(r *Request) {
 			r.Reason = Continued
 		}
 	}
+	if f.Compacts != "" && r.Reason == "" && !t.absent(t.get(0, f.Compacts)) {
+		r.Reason = Compaction
+	}
 	for _, path := range f.MaxOutput {
 		r.Completion = max(r.Completion, r.integer(t.at(0, path)))
 	}

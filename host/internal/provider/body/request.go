@@ -173,9 +173,11 @@ func (r *Request) shape() Reason {
 		return slices.ContainsFunc(i.Parts, func(p Part) bool { return p.Speaker == content.AI })
 	})
 	switch {
+	case r.Reason == Compaction: // it says so
+		return Compaction
 	case !r.Tools && !answered:
 		return Single
-	case r.Reason == Compaction, r.compacts():
+	case r.compacts():
 		return Compaction
 	}
 	return why
