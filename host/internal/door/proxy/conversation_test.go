@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,8 +108,11 @@ func TestACompactionFits(t *testing.T) {
 	}
 }
 
-// onDemand is a client that asks for a summary with a field of the request.
-type onDemand struct{ messagesForm }
+// onDemand is a client that can ask for a summary with a field of the request.
+type onDemand struct {
+	messagesForm
+	asks bool
+}
 
 func (f onDemand) header() http.Header {
 	h := f.messagesForm.header()
@@ -116,11 +120,14 @@ func (f onDemand) header() http.Header {
 	return h
 }
 func (f onDemand) body(items []json.RawMessage) []byte {
+	if !f.asks {
+		return f.messagesForm.body(items)
+	}
 	return append(bytes.TrimSuffix(f.messagesForm.body(items), []byte("}")), `,"compaction":{"type":"summarize"}}`...)
 }
 
 // The provider's summary on demand is of all that the client has, as far as the model can take it, also after rewrites:
-// the client drops what was summarised.
+// the client drops what was summarised. The summary comes back as it is, whatever is rewritten behind it.
 func TestACompactionOnDemandGetsAllThatFits(t *testing.T) {
 	for _, tt := range []struct {
 		strategy string
@@ -128,12 +135,12 @@ func TestACompactionOnDemandGetsAllThatFits(t *testing.T) {
 	}{{"distill", 64_000}, {"high-density", 64_000}, {"top-down-truncation", 64_000}, {"top-down-truncation", 8000}} {
 		t.Run(fmt.Sprint(tt.strategy, tt.limit), func(t *testing.T) {
 			t.Parallel()
-			up := provider(t, modelapi.Options{Script: work(12)})
+			up := provider(t, modelapi.Options{Script: slices.Concat(work(12), []modelapi.Turn{{}}, work(12))})
 			p := stand(t, up.URL, map[string]any{"compression.strategy": tt.strategy, "model.contextLimit": tt.limit,
 				"compression.threshold": 0.3, "compression.density.cadence": "every-turn"})
-			a := &agent{form: messagesForm{"s1"}, base: p.url, result: files}
+			a := &agent{form: onDemand{messagesForm: messagesForm{"s1"}}, base: p.url, result: files}
 			a.run(t, "Fix it.")
-			a.form = onDemand{messagesForm{"s1"}}
+			a.form = onDemand{messagesForm{"s1"}, true}
 			status, answer := a.ask(t)
 			last, client := up.Requests()[len(up.Requests())-1], a.sent[len(a.sent)-1]
 			if status != http.StatusOK || !bytes.Contains(answer, []byte(`"type":"compaction"`)) || !last.Compacts {
@@ -143,6 +150,16 @@ func TestACompactionOnDemandGetsAllThatFits(t *testing.T) {
 			if total := p.proxy.Totals(); bytes.Equal(last.Body, client) != whole || total.Rewrites == 0 ||
 				(total.Passed[body.Compaction] == 1) != whole {
 				t.Errorf("the summariser saw %d of %d tokens; %+v", last.Tokens, modelapi.Tokens(string(client)), total)
+			}
+			rewrites := p.proxy.Totals().Rewrites
+			a.form = onDemand{messagesForm: messagesForm{"s1"}}
+			a.items, _ = a.form.read(answer)
+			status = a.run(t, "Go on.")
+			if refused := up.Refused(); status != http.StatusOK || len(refused) > 0 {
+				t.Errorf("%d after the summary, refused: %q", status, refused)
+			}
+			if total := p.proxy.Totals(); total.Rewrites == rewrites || total.Failed > 0 {
+				t.Errorf("no rewrite behind the summary: %+v", total)
 			}
 		})
 	}
