@@ -60,7 +60,7 @@ func (p *prefix) add(role string, b object) {
 
 // takes reports whether a block that was issued behind was may stand behind p.
 func (p *prefix) takes(was prefix) bool {
-	return p.head == was.head && p.sum == was.sum && p.role == was.role &&
+	return p.head == was.head && p.sum == was.sum &&
 		(p.thinking == 0 || p.thinking <= was.thinking && p.last == was.last)
 }
 
@@ -163,32 +163,6 @@ func (messages) bind(s *Server, p prompt, blocks []object) {
 	for _, id := range run {
 		s.runs[id] = run
 	}
-}
-
-// latest refuses a last message of the model with some of its thinking: all that were issued together come back, or
-// none. The lock is held.
-func (messages) latest(s *Server, all []any) error {
-	for i := len(all) - 1; i >= 0; i-- {
-		if text(obj(all[i])["role"]) != "assistant" {
-			continue
-		}
-		var has []string
-		at := 0
-		for j, b := range contentBlocks(obj(all[i])["content"]) {
-			if id := thinkingID(b); id != "" {
-				has, at = append(has, id), j
-			}
-		}
-		if len(has) == 0 {
-			return nil
-		}
-		if run := s.runs[has[0]]; !slices.Equal(run, has[:min(len(run), len(has))]) {
-			return badRequest("messages.%d.content.%d: `thinking` or `redacted_thinking` blocks in the latest assistant "+
-				"message cannot be modified. These blocks must remain as they were in the original response.", i, at)
-		}
-		return nil
-	}
-	return nil
 }
 
 // blockBinding is what a request says about thinking that does not fit.

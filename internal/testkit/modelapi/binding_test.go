@@ -203,7 +203,7 @@ func TestThinkingBehindAnEditStaysOut(t *testing.T) {
 	}
 }
 
-// Other models take it back behind anything, unless the server is told that all bind it.
+// Other models take it back behind anything.
 func TestWhichModelsBind(t *testing.T) {
 	for model, want := range map[string]bool{"claude-opus-5-5": true, "claude-fable-5-1": true, "claude-mythos-5-2": true,
 		"claude-sonnet-5-5-20261001": true, "claude-haiku-5-5[1m]": true, "claude-opus-5": false, "claude-sonnet-5": false,
@@ -212,6 +212,10 @@ func TestWhichModelsBind(t *testing.T) {
 		obj(list(body["messages"])[0])["content"] = "Fix."
 		if _, refusal := talk(t, s, "/v1/messages", "", body); (refusal != "") != want {
 			t.Errorf("%s: %q", model, refusal)
+		}
+		// What was never sent is counted, and nothing can have been issued behind it.
+		if _, err := s.As(func(*Request) []byte { return []byte(encoded(body)) }); err != nil {
+			t.Errorf("%s: %v", model, err)
 		}
 	}
 }
