@@ -33,6 +33,9 @@ const (
 	StepCompress = string(RungCompress)
 	// StepKeep comes before them: see [Kept].
 	StepKeep = "keep"
+	// StepThinking comes behind them, where something was changed that had been sent to a model which takes thinking
+	// back only behind exactly what it was made behind: the thinking behind the change goes.
+	StepThinking = "thinking"
 )
 
 // LadderStep is one rung that was taken.

@@ -37,6 +37,9 @@ const (
 	SkippedClean Skipped = "clean"
 	// SkippedGated: the history is below compression.density.optimizeThreshold.
 	SkippedGated Skipped = "gated"
+	// SkippedHeld: the model wants back the thinking that led to the calls which were just answered, and takes it only
+	// behind what it was made behind.
+	SkippedHeld Skipped = "held"
 )
 
 // Cadence says when the prune step may change the history. A change invalidates the provider's prompt cache from there

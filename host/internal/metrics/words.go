@@ -56,7 +56,8 @@ func optimizeResult(out *outcome.Outcome, err error) (result, reason string) {
 	o := &out.Optimize
 	switch {
 	case o.Skipped != "":
-		return "skipped", word(o.Skipped, outcome.SkippedNotContinuous, outcome.SkippedClean, outcome.SkippedGated)
+		return "skipped", word(o.Skipped, outcome.SkippedNotContinuous, outcome.SkippedClean, outcome.SkippedGated,
+			outcome.SkippedHeld)
 	case err != nil && (o.Kind == "" || out.Compress.Reason == ""):
 		return bad(err), "" // if it had succeeded, the error would be the compress step's
 	case o.Kind == outcome.KindHeld:

@@ -34,6 +34,9 @@ type ContextOverflowError struct {
 	// Alone is what the provider would count for the request without any history, if that leaves the history no room:
 	// no step was taken then. 0: there is room.
 	Alone int
+	// Held: no step was taken, because the model wants back the thinking that led to the calls which were just answered,
+	// and takes it only behind what it was made behind.
+	Held bool
 }
 
 // Missing is how many tokens must be removed.
@@ -48,6 +51,12 @@ func (e *ContextOverflowError) Error() string {
 		return fmt.Sprintf("%s take %d of %d tokens, and the history has %d: nothing was removed, because that "+
 			"would not help; shorten what is sent in addition to the history, or raise model.contextLimit",
 			alonePart(e.Pending, e.Alone), e.Alone, e.Limit, max(0, e.Tokens+e.Pending-e.Alone))
+	}
+	if e.Held {
+		return fmt.Sprintf("the request is %d tokens over the context limit: history %d + pending %d > %d; nothing was "+
+			"removed, because the model takes back the thinking that led to the last calls only behind what it was made "+
+			"behind: set the request's thinking to adaptive, or raise model.contextLimit",
+			e.Missing(), e.Tokens, e.Pending, e.Limit)
 	}
 	did := "compressed"
 	switch c := e.Compress; {

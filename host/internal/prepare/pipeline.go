@@ -59,6 +59,10 @@ func (p *Pipeline) Prepare(ctx context.Context, req Request) (history.View, outc
 	defer p.running.Release(1)
 	t := p.newTurn(req)
 	err := t.run(ctx)
+	// Also after an error: an earlier step may have changed what was sent.
+	if thinking := t.unseal(t.found); err == nil {
+		err = thinking
+	}
 	t.outcome.Problems, t.outcome.Pending = t.view.Problems, t.view.Pending
 	t.outcome.Stable, t.outcome.Calibration = t.stable(), t.reportedCalibration()
 	if overflow := (*ContextOverflowError)(nil); !errors.As(err, &overflow) && ctx.Err() == nil {

@@ -37,11 +37,27 @@ type Sending struct {
 	At time.Time
 	// Recall says that the model can search what was removed, so that a rewrite may remove it for its price alone.
 	Recall bool
+	// Thinking is what the request's model does with thinking that stands behind a change.
+	Thinking Thinking
 	// UpTo, if not nil, is when the turn was requested: what was appended later is neither given to the strategy nor
 	// part of the view, and is left for the next turn. nil: the turn sees everything that the history holds when it
 	// begins.
 	UpTo *history.Point
 }
+
+// Thinking is what a model does with thinking whose conversation was changed before it.
+type Thinking byte
+
+// What models do.
+const (
+	// ThinkingOfModel: what the table of models says of this one.
+	ThinkingOfModel Thinking = iota
+	// ThinkingSealed: the model refuses it, as it has shown.
+	ThinkingSealed
+	// ThinkingHeld: the model refuses it, and wants back what led to the calls that were just answered. So nothing before
+	// the newest of it may change in this turn.
+	ThinkingHeld
+)
 
 // Settings are the settings of one turn, resolved from the configuration.
 type Settings struct {
@@ -73,6 +89,8 @@ type Settings struct {
 	Ladder bool
 	// KeepHuman keeps the ladder from removing what people said.
 	KeepHuman bool
+	// Seals: the model takes thinking back only behind exactly what it was made behind.
+	Seals bool
 	// Cooldown is how long no Compress is tried after a non-retryable error. 0 or less: no cooldown.
 	Cooldown time.Duration
 }

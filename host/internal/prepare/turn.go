@@ -17,7 +17,8 @@ type turn struct {
 	info    sdk.Info
 	version uint64 // Pipeline.version when its settings were read, see [turn.current]
 
-	view    history.View    // what is safe to send, as the last step left it
+	found   history.View    // what was safe to send when the turn began
+	view    history.View    // and as the last step left it
 	outcome outcome.Outcome // what was done so far
 	blocked bool            // Request.Apply or Request.Compressing failed: no step can change the history now
 
@@ -37,6 +38,9 @@ func (t *turn) run(ctx context.Context) error {
 	}
 	if err := t.keep(); err != nil {
 		return err
+	}
+	if t.req.Thinking == ThinkingHeld {
+		return t.hold()
 	}
 	if err := t.optimize(ctx); err != nil {
 		return err
@@ -73,7 +77,7 @@ func (t *turn) begin() {
 	}
 	t.follow(t.history.SnapshotAt(t.req.UpTo))
 	t.refresh()
-	t.outcome.TokensBefore = t.view.Tokens
+	t.found, t.outcome.TokensBefore = t.view, t.view.Tokens
 }
 
 // limits resolves the threshold and the token limits that follow from it. A threshold in the settings takes precedence

@@ -19,6 +19,8 @@ type Window struct {
 	// Input is the most that a prompt may have, and Output the most that an answer may have.
 	Input  int `yaml:"input"`
 	Output int `yaml:"output"`
+	// Seals: the model takes thinking back only behind exactly what it was made behind.
+	Seals bool `yaml:"seals"`
 	// AsOf is the day of the figures ("2006-01-02"), Source where they stand.
 	AsOf   string `yaml:"asOf"`
 	Source string `yaml:"source"`

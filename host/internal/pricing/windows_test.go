@@ -35,6 +35,15 @@ func TestWindowsOfModels(t *testing.T) {
 			t.Errorf("%s: %d, want %d", model, got, input)
 		}
 	}
+	for model, seals := range map[string]bool{
+		"claude-opus-5-5": true, "anthropic/claude-fable-5.2": true, "us.anthropic.claude-haiku-5-5-v1": true,
+		"claude-mythos-5-1": true, "claude-sonnet-5-5-20260901": true, "claude-fable-5": false, "claude-opus-5": false,
+		"claude-sonnet-4-6": false, "": false,
+	} {
+		if got := WindowOf(model).Seals; got != seals {
+			t.Errorf("%s: seals %v, want %v", model, got, seals)
+		}
+	}
 	if a, b := HoldingWindow(210_000), HoldingWindow(5_000_000); a != 272_000 || b != 5_000_000 {
 		t.Errorf("windows %d, %d", a, b)
 	}

@@ -27,7 +27,7 @@ const (
 	Result
 	// Media is an attachment. It may go with its entry.
 	Media
-	// Bound is reasoning: byte for byte as it is, and gone only together with its whole turn.
+	// Bound is reasoning: byte for byte as it is, and gone only together with its whole turn, unless it is Sealed.
 	Bound
 	// Own is a tool that the provider ran, its call or its result. It is the model's own, as reasoning is. Parts with
 	// one id go together.
@@ -66,6 +66,9 @@ type Kind struct {
 	Loads, LoadsName string
 	// Unmarked: the API takes no cache marker on it.
 	Unmarked bool
+	// Sealed: newer models take it back only behind exactly what it was made behind. Behind a change it goes alone, and
+	// for good.
+	Sealed bool
 	// Inner: it stands within results only.
 	Inner bool
 }
@@ -157,6 +160,11 @@ type Form struct {
 	PlanEvent func(event []byte) []Window
 	// TooLong reads a refusal of a request as too long; false if it is about something else.
 	TooLong func(status int, answer []byte) (Refusal, bool)
+	// Unsealed reports whether an answer refuses Sealed parts because something before them has changed, and SealAt and
+	// ThinkAt are where a request says what becomes of such parts and how the model thinks; zero values where nothing
+	// is sealed.
+	Unsealed        func(status int, answer []byte) bool
+	SealAt, ThinkAt string
 	// Ask writes a request for a text, and Hear reads an event of its answer; nil if summaries cannot be had from the
 	// API. Path is where the request goes, below Server or another.
 	Ask          func(Question) any

@@ -9,6 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
@@ -20,6 +21,16 @@ var _ prepare.Strategy = (*plugins.Strategy)(nil)
 // Sending is what is known of the request that is about to be sent. Pending is what it holds besides the history and
 // [Session.System]: tool schemas, a prompt not added yet, a system prompt that the session was not given.
 type Sending = prepare.Sending
+
+// Thinking is what a model does with thinking behind a change.
+type Thinking = prepare.Thinking
+
+// What models do: see [prepare.Thinking].
+const (
+	ThinkingOfModel = prepare.ThinkingOfModel
+	ThinkingSealed  = prepare.ThinkingSealed
+	ThinkingHeld    = prepare.ThinkingHeld
+)
 
 // Point returns the moment after everything added so far, for Sending.UpTo, when Prepare runs in the background
 // while entries are added.
@@ -163,6 +174,7 @@ func (s *Session) request(ctx context.Context, o Sending) (*prepare.Pipeline, pr
 			Cooldown: cooldown,
 			Cadence:  cadence(d.Cadence, prices), OptimizeThreshold: d.OptimizeThreshold, MinSavings: d.MinSavings,
 			Prices:    prices,
+			Seals:     pricing.WindowOf(set.Model.Name).Seals,
 			Ladder:    set.Compression.HardLimit != "error",
 			KeepHuman: set.Compression.HardLimit == "make-room-keep-human",
 		}}, nil

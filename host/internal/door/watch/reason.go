@@ -56,6 +56,8 @@ func whyOf(c outcome.Change) string {
 		why = "compressed"
 	case why == "" && c.Step == outcome.StepOptimize:
 		why = "pruned"
+	case why == "" && c.Step == outcome.StepThinking:
+		why = "thinking that no longer follows what it was about"
 	}
 	if c.By != "" {
 		why += ", see " + c.By

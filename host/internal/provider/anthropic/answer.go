@@ -34,6 +34,15 @@ func tooLong(status int, answer []byte) (r provider.Refusal, ok bool) {
 // shortTooLong are the words without numbers: those of Bedrock and of a prompt that was not counted.
 var shortTooLong = lazyregexp.New(`^(?:[Ii]nput is too long|prompt is too long)`)
 
+// unsealedWords begin the refusal of thinking that stands behind something else than it was made behind.
+var unsealedWords = lazyregexp.New("^(?:messages[.][0-9]+[.]content[.][0-9]+: )?" +
+	"Invalid `[a-z]+` in `[a-z_]+` block[.] The block is bound to a different conversation")
+
+func unsealed(status int, answer []byte) bool {
+	f, found := provider.ReadFault(answer)
+	return status == 400 && found && f.Type == "invalid_request_error" && unsealedWords().MatchString(f.Message)
+}
+
 // request is the part of a request that is used for summaries and probes. The API requires max_tokens.
 type request struct {
 	Model      string    `json:"model"`

@@ -74,3 +74,20 @@ func OpaqueCall(b content.Opaque) (id string, ok bool) {
 	}
 	return "", false
 }
+
+// Sealed reports whether a block is thinking that some models take back only behind exactly what it was made behind: one
+// with the provider's proof, or one that the provider has encrypted.
+func Sealed(b content.Block) bool {
+	switch b := b.(type) {
+	case content.Thinking:
+		return b.Signature != ""
+	case content.Opaque:
+		kind := b.Kind()
+		for _, f := range All() {
+			if k := f.Part(kind); k != nil && k.Sealed {
+				return true
+			}
+		}
+	}
+	return false
+}
