@@ -57,6 +57,9 @@ func summary(t proxy.Totals, plan []watch.Plan, dryRun bool, past string) string
 			http.StatusText(t.LastError))
 	}
 	// The provider's refusal names the model's limit.
+	if t.Resent > 0 {
+		line += fmt.Sprintf("; %d sent again without thinking", t.Resent)
+	}
 	if t.Learned > 0 {
 		line += fmt.Sprintf("; %d refused as too long", t.Learned)
 	}

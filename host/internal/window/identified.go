@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/host/internal/journal"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -71,4 +72,23 @@ func (s *Session) PrepareIdentified(ctx context.Context, known int, o Sending) (
 		return Prepared{}, moved
 	}
 	return ready, err
+}
+
+// DropThinking takes the thinking that models refuse behind a change out of the entries with some ids, for good, and
+// returns the view as it is then.
+func (s *Session) DropThinking(ctx context.Context, known int, o Sending, of map[string]bool) (Prepared, error) {
+	leave, err := s.journal.Enter()
+	defer leave()
+	if err != nil {
+		return Prepared{}, err
+	}
+	if err := s.knows(known); err != nil {
+		return Prepared{}, err
+	}
+	w, req, err := s.request(ctx, o)
+	if err != nil {
+		return Prepared{}, err
+	}
+	view, err := w.DropThinking(ctx, req, of)
+	return s.prepared(view, outcome.Outcome{}, o), s.settled(ctx, err)
 }

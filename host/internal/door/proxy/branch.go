@@ -91,10 +91,14 @@ type branch struct {
 	marks   int // tokens of the marks in the last view, with the option Recall
 	// kept is how many tokens the last request had besides the view and the marks, because they had to stay: counts has
 	// those of entries that did. It is negative where less was sent.
-	kept   int
-	shown  int // how many entries the last request was made with
-	counts map[int]int
-	last   turnSize
+	kept int
+	// sent is what the last request had of the entries, for a model that seals thinking, and refused how many entries have
+	// thinking that the provider refused since; 0 for none. refused is set without mu.
+	sent    body.Trace
+	refused atomic.Int64
+	shown   int // how many entries the last request was made with
+	counts  map[int]int
+	last    turnSize
 }
 
 // turnSize is what one turn made of a request, in tokens of the host's count. The zero value is a request that no turn

@@ -97,6 +97,7 @@ func (s *Server) Compress(ctx context.Context, from access.Grant, r service.Comp
 			"message %d has a tool result that answers no call before it", dropped+item)}
 	}
 	req.Model = r.Model
+	x.model(req, "")
 	x.alone.identify(x, req, strategy, r.ContextLimit)
 	request := (&http.Request{Header: http.Header{}}).WithContext(ctx)
 	out := raw

@@ -13,6 +13,7 @@
 //	thread.go    the branches of a conversation, found by the chain of its items
 //	branch.go    one branch: a session of the host, and what was sent of it
 //	shown.go     one turn of a branch: what is sent of it, and what is counted
+//	sealed.go    thinking that a model takes back only behind exactly what it was made behind
 //	reread.go    results in the place of references to results that are no longer sent
 //	recall.go    gives the agent's model back what was removed; called.go finds out whose model asks
 //	forward.go   the request to the provider, and its answer back to the client
@@ -22,7 +23,7 @@
 //	plan.go      what was used of the user's plan
 //	totals.go    what happened so far, as numbers
 //
-// The proxy changes nothing but what package body's edits cover. It adds no request, repeats none, and sends the
-// client's bytes wherever it is not sure. It stores and logs no key: a credential is hashed with a key of this process,
+// The proxy changes nothing but what package body's edits cover. It adds no request, repeats none but one that was
+// refused for its thinking, and sends the client's bytes wherever it is not sure. It stores and logs no key: a credential is hashed with a key of this process,
 // to tell apart conversations whose clients send no id.
 package proxy

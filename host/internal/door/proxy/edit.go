@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,6 @@ import (
 // when the body is made, not when the answer has come. Two requests of one branch, such as a retry that overtakes,
 // would otherwise add the same items twice.
 func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, error) {
-	x.of = x.limited(req.Model, r.Header.Get("Anthropic-Beta"))
 	s.totals.narrow(x.of, r.Header)
 	b, known, err := s.branch(r, x, req)
 	if err != nil {
@@ -35,6 +35,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	// Before the turn, which must already fit a limit that an answer taught.
 	s.limit(r.Context(), b, x.of)
 	// A request that is repeated gets what it got before, also if the strategy would say something else by now.
+	refused := b.unsealRefused(r.Context(), x)
 	repeated := known == len(req.Items) && b.viewed == len(b.entries) && !b.relimited.Load()
 	var t prepared
 	if !repeated {
@@ -42,8 +43,12 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 		t, err = b.prepare(r.Context(), x, req)
 	}
 	// Also after an error: the host then returns the history as the last turn left it, which is what was sent before.
-	out, shown := b.show(r.Context(), s, req)
-	if err == nil && shown != nil {
+	plan, shown := b.plan(r.Context(), s, x, req, &t)
+	var out []byte
+	if shown == nil {
+		out, shown = edited(req, plan)
+	}
+	if err = cmp.Or(err, refused); err == nil && shown != nil {
 		err = fmt.Errorf("%w: %w", errPlan, shown)
 	}
 	if x.alone != nil {
@@ -62,9 +67,12 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 		if out != nil && t.Contents() != nil {
 			x.size = b.last
 		}
-		return s.failed(x, req.Raw, out, err)
+		if out == nil {
+			b.sent = body.Untouched(len(b.entries))
+		}
+		return s.failed(x, b.asCame(x, req), out, err)
 	}
-	x.size = b.last
+	x.size, x.entries = b.last, len(b.entries)
 	if repeated {
 		// A repetition has its savings counted already.
 		x.size.charge, x.size.at = pricing.Charge{}, time.Time{}
@@ -172,9 +180,13 @@ func (s *Server) asSent(ctx context.Context, b *branch, x *exchange, req *body.R
 	if s.options.DryRun {
 		return req.Raw
 	}
-	out, err := b.show(ctx, s, req)
+	plan, err := b.planned(ctx, s, req)
 	if err != nil {
-		return req.Raw
+		return b.asCame(x, req)
+	}
+	out, err := edited(req, plan)
+	if err != nil {
+		return b.asCame(x, req)
 	}
 	x.outcome = "edited"
 	return out

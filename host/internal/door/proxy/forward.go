@@ -17,6 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/provider/apis"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // The way to the provider and back. Nothing here knows conversations: it sends a body, passes the answer on as it
@@ -42,6 +43,11 @@ type exchange struct {
 	body   []byte
 	stream io.Reader
 	length int64
+	// again is the body without an encoding, until the answer begins; nil if it is not held in memory.
+	again []byte
+	// thinking is what the model does with thinking behind a change, and entries how many the request's branch has.
+	thinking window.Thinking
+	entries  int
 	// decoded: body has no Content-Encoding, although the client's has one.
 	decoded bool
 	cancel  context.CancelFunc
@@ -139,7 +145,7 @@ func rewrite(p *httputil.ProxyRequest) {
 	p.Out.Header.Del("X-Thresh-Session")
 	// Clients accept encodings in which usage cannot be read on the way, such as br. An answer is small, compared to
 	// the request that it is for.
-	if x.route.task == turn {
+	if x.route.task != pass {
 		p.Out.Header.Set("Accept-Encoding", "identity")
 	}
 	if x.decoded {

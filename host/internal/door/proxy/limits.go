@@ -34,6 +34,8 @@ type told struct {
 	all int
 	// accepted is the largest prompt that was not refused, in the provider's tokens.
 	accepted int
+	// sealed: thinking behind a change was refused.
+	sealed bool
 }
 
 // maxTold bounds the conversations whose limits are known.
@@ -91,6 +93,21 @@ func (l *limits) get(of limited, conversation string) int {
 		return limit
 	}
 	return t.all
+}
+
+// seal notes that a model refused thinking behind a change.
+func (l *limits) seal(of limited) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.of(of).sealed = true
+}
+
+// sealed reports whether a model has refused thinking behind a change.
+func (l *limits) sealed(of limited) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.known[of]
+	return t != nil && t.sealed
 }
 
 // accept notes that a prompt was not refused: a lower limit that was told is none.

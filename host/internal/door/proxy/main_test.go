@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 type standing struct {
 	proxy *proxy.Server
 	url   string
+	store string // for tests that stand another one behind it
 	end   func()
 }
 
@@ -79,7 +80,7 @@ func stand(t testing.TB, upstream string, set map[string]any, change ...func(*pr
 	s := httptest.NewServer(p)
 	end := func() { s.Close(); p.Close(); _ = h.Close() }
 	t.Cleanup(end)
-	return &standing{p, s.URL, end}
+	return &standing{proxy: p, url: s.URL, end: end}
 }
 
 // provider starts a model server that ends with the test.

@@ -94,7 +94,7 @@ func New(o Options) *Server {
 	// and is not repeated.
 	s.transport.IdleConnTimeout = 30 * time.Second
 	s.forwarder = &httputil.ReverseProxy{
-		Rewrite: rewrite, ModifyResponse: s.answered, ErrorHandler: s.unanswered, Transport: s.transport,
+		Rewrite: rewrite, ModifyResponse: s.answered, ErrorHandler: s.unanswered, Transport: resending{s.transport, s},
 		FlushInterval: -1, // each event is passed on when it arrives
 		ErrorLog:      o.Logger.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 	}
@@ -261,6 +261,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 	if x.body, x.decoded = out, encoding != ""; bytes.Equal(out, plain) {
 		x.body, x.decoded = raw, false
 	}
+	x.again = out
 	s.forward(w, r, x)
 }
 
@@ -284,6 +285,7 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 	if req.Reason == "" && compactionHeader(r.Header) {
 		req.Reason = body.Compaction
 	}
+	x.model(req, r.Header.Get("Anthropic-Beta"))
 	switch {
 	// What the provider summarises by itself is the whole history: the client drops all of it afterwards.
 	case req.Reason == body.Compaction && x.route.task == turn && !req.Trigger && req.Editable() && !s.fits(r, x, req):
@@ -291,7 +293,7 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 		return s.turn(r, x, req)
 	case req.Reason != "":
 		x.pass(req.Reason)
-		return raw, nil
+		return s.passed(r, x, req), nil
 	case x.route.task == count:
 		return s.counted(r, x, req), nil
 	case !req.Tools:

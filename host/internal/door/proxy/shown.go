@@ -45,20 +45,25 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) (t p
 	// besides the view, this one will have too.
 	t.at, t.pending = time.Now(), b.pending+b.marks+max(b.kept, 0)
 	t.Prepared, err = b.session.PrepareIdentified(ctx, len(b.entries), window.Sending{Pending: t.pending, At: t.at,
-		Recall: x.server.options.Recall != nil && b.offered})
+		Recall: x.server.options.Recall != nil && b.offered, Thinking: x.thinking})
 	// An error without a view leaves the one of the last turn.
 	if t.Contents() != nil {
-		b.view = make([]body.Shown, len(t.Entries))
-		for i, e := range t.Entries {
-			b.view[i] = body.Shown{ID: e.ID, Content: e.Content}
-		}
-		b.viewed = len(b.entries)
+		b.see(t.Prepared)
 	}
 	b.tools = r.Tools
 	if counted := t.Tokens + t.pending; counted > 0 {
 		b.ratio = float64(t.Outcome.Projected) / float64(counted)
 	}
 	return t, err
+}
+
+// see makes a view the branch's.
+func (b *branch) see(v window.Prepared) {
+	b.view = make([]body.Shown, len(v.Entries))
+	for i, e := range v.Entries {
+		b.view[i] = body.Shown{ID: e.ID, Content: e.Content}
+	}
+	b.viewed = len(b.entries)
 }
 
 // settle works out what a turn saved, by what is sent: the view, and what had to stay although the view lacks it. sent
@@ -84,11 +89,10 @@ func (b *branch) settle(x *exchange, t prepared, sent bool, err error) {
 	}
 }
 
-// show returns the request with the branch's view instead of its items. Items that no turn has seen stay. With
-// the option Recall, what stands in the place of a removed result has an id by which the agent can ask for it. The
-// error says that the view cannot be written in the API's form, or that the result is not a legal request; nothing is
-// sent of it then.
-func (b *branch) show(ctx context.Context, s *Server, r *body.Request) ([]byte, error) {
+// planned works out how the branch's view is sent. Items that no turn has seen stay. With the option Recall, what stands in
+// the place of a removed result has an id by which the agent can ask for it. The error says that the view cannot be
+// written in the API's form.
+func (b *branch) planned(ctx context.Context, s *Server, r *body.Request) (*body.Plan, error) {
 	plan, err := r.NewPlan(b.entries[:b.viewed], b.view)
 	if err != nil {
 		return nil, err
@@ -97,6 +101,12 @@ func (b *branch) show(ctx context.Context, s *Server, r *body.Request) ([]byte, 
 		return nil, err
 	}
 	b.marks, b.shown = b.mark(s, plan), plan.Entries()
+	return plan, nil
+}
+
+// edited returns the request as a plan has it. The error says that the result is not a legal request; nothing is sent of
+// it then.
+func edited(r *body.Request, plan *body.Plan) ([]byte, error) {
 	edits := r.Edits(plan)
 	if len(edits) == 0 {
 		// The client's own slice, not a copy: nothing changed.

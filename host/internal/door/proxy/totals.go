@@ -23,6 +23,8 @@ type Totals struct {
 	Others int
 	// Failed could not be prepared; Learned taught a context limit.
 	Failed, Learned int
+	// Resent were sent once more without thinking, because the provider refused it behind a change.
+	Resent int
 	// Errors were answered with a status of 400 or more, the last of them with LastError; Unreached did not come to the
 	// provider.
 	Errors, LastError, Unreached int
@@ -78,6 +80,13 @@ func (t *totals) learned(x *exchange) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Learned++
+}
+
+// resent counts a request that was sent once more.
+func (t *totals) resent() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Resent++
 }
 
 // narrow notes a model whose window Claude Code does not know to be a million tokens: behind an address that is not

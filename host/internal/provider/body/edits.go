@@ -42,6 +42,9 @@ func (r *Request) Edits(p *Plan) []Edit {
 	d := draft{request: r, gone: make([]bool, len(r.Items)), parts: map[Ref]bool{}, before: map[int][]byte{},
 		first: map[int][]byte{}, last: map[int][]byte{}, markers: map[Ref][]byte{}}
 	for i, e := range p.entries {
+		for _, j := range p.fates[i].out {
+			d.parts[e.Refs[j]] = true
+		}
 		for j, ref := range e.Refs {
 			if p.fates[i].gone {
 				d.parts[ref] = true

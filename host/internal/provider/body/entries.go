@@ -91,7 +91,11 @@ func (r *Request) block(at Ref, take func([]byte) []byte) content.Block {
 	case Response:
 		return r.response(p, at, take)
 	case Bound:
-		return content.Thinking{Thought: r.thought(p)}
+		thought := content.Thinking{Thought: r.thought(p)}
+		if p.sealed() {
+			thought.Signature = sealedProof
+		}
+		return thought
 	case Own: // the model's own, which nobody else reads: as it stands, because that is what counts
 		return content.Thinking{Thought: string(t.text(p.node))}
 	case Media:

@@ -28,6 +28,8 @@ type fate struct {
 	differs bool
 	// texts are new texts of blocks, by their position; nil if all are as they were.
 	texts map[int]string
+	// out are the blocks of sealed thinking that go although their entry stays.
+	out []int
 }
 
 // made is an entry that a strategy made, and the entry of the request that it stands behind: -1 for the beginning.
@@ -54,7 +56,8 @@ const blanked = "[result removed]"
 // had in the API's form, more is kept:
 //
 //   - What the model said in one turn goes as a whole or not at all, so that reasoning stays with what follows it, and
-//     signatures with the calls that they are for. A call that should go alone stays, and its result is blanked.
+//     signatures with the calls that they are for. A call that should go alone stays, and its result is blanked. Sealed
+//     thinking goes alone, unless the provider does that itself.
 //   - Results go exactly if their call goes.
 //   - Tools that the provider ran are the model's own, and go with its turn: a call and its result together.
 //   - Parts of unknown kinds, summaries of the provider and instructions stay, and with them the turn that they are in;
@@ -92,6 +95,7 @@ func (r *Request) NewPlan(entries []Entry, view []Shown) (*Plan, error) {
 		p.fates[i].shown = &s.Content
 	}
 	r.hold(p, lost)
+	r.unseal(p)
 	return p, nil
 }
 
@@ -121,7 +125,10 @@ func (p *Plan) Entries() int {
 }
 
 // Whole reports whether all of an entry is sent as it came.
-func (p *Plan) Whole(entry int) bool { return !p.fates[entry].gone && len(p.fates[entry].texts) == 0 }
+func (p *Plan) Whole(entry int) bool {
+	f := &p.fates[entry]
+	return !f.gone && len(f.texts) == 0 && len(f.out) == 0
+}
 
 // sent returns an entry that stays as it is sent.
 func (p *Plan) sent(entry int) *content.Content {
@@ -136,6 +143,9 @@ func (p *Plan) sent(entry int) *content.Content {
 		} else {
 			c.Blocks[i] = content.Text{Text: text}
 		}
+	}
+	for _, block := range slices.Backward(p.fates[entry].out) {
+		c.Blocks = slices.Delete(c.Blocks, block, block+1)
 	}
 	return &c
 }
@@ -165,6 +175,13 @@ func compare(e Entry, now content.Content, lost map[Ref]bool) fate {
 			}
 			next++
 			continue
+		}
+		switch was := was.(type) {
+		case content.Thinking:
+			if was.Signature != "" {
+				f.out = append(f.out, i)
+				continue
+			}
 		}
 		f.differs = true // it stays with its entry
 		switch was.(type) {

@@ -31,6 +31,10 @@ func (f form) top(r *Request) {
 	for _, path := range f.MaxOutput {
 		r.Completion = max(r.Completion, r.integer(t.at(0, path)))
 	}
+	if f.SealAt != "" {
+		r.DropsThinking = t.is(t.at(0, f.SealAt), "drop_block")
+		r.ManualThinking = t.is(t.at(0, f.ThinkAt), "enabled")
+	}
 	if f.SessionAt != "" {
 		if r.SessionID = t.str(t.at(0, f.SessionAt)); f.SessionID != nil {
 			r.SessionID = f.SessionID(r.SessionID)

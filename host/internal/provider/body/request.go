@@ -64,6 +64,7 @@ type Part struct {
 	takesMarker bool
 	inner       int
 	loads       []string       // the tools that it makes known
+	out         bool           // sealed thinking that a plan takes out of an entry that stays
 	kind        *provider.Kind // nil for a text without a part around it
 	node        int32          // the part
 	text        int32          // of a text
@@ -96,6 +97,9 @@ type Request struct {
 	SessionID string
 	// Completion is the number of tokens that the client asks for at most; 0 if it does not say.
 	Completion int
+	// DropsThinking: the provider itself leaves out sealed thinking that stands behind a change. ManualThinking: it wants
+	// back the thinking that led to the calls which were just answered.
+	DropsThinking, ManualThinking bool
 	// Trigger: the request asks the provider to make a summary of the history by itself.
 	Trigger bool
 	// Items are those that count: from a summary of the provider's on, if there is one. What stands before it is in

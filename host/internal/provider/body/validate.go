@@ -67,6 +67,10 @@ func sameFixed(was *Request, edits []Edit, now *Request) error {
 	for _, b := range was.bound() {
 		at, stays := moved.to(b.Span)
 		switch {
+		case b.out && stays:
+			return errors.New("thinking stays behind a change")
+		case b.out:
+			continue
 		case !stays && !b.mayGo:
 			return errors.New("a part that must stay is gone or changed")
 		case !stays:
@@ -116,6 +120,7 @@ type boundPart struct {
 	Span
 	text, next []byte
 	mayGo      bool
+	out        bool // it goes alone
 	turn       int
 }
 
@@ -140,7 +145,7 @@ func (r *Request) bound() []boundPart {
 				b.turn = -1 - i // instructions are in no turn of the model
 			}
 			if p.Kind == Bound {
-				b.next = r.following(i, j)
+				b.next, b.out = r.following(i, j), p.out
 			}
 			out = append(out, b)
 		}
@@ -162,16 +167,18 @@ func (r *Request) withoutMarker(p *Part) []byte {
 	return append(text[:i], r.Raw[p.marker.End:p.End]...)
 }
 
-// following returns the part of the model behind another one, nil if something else follows. It goes on over the border
+// following returns the part of the model behind another one that does not go alone, nil if something else follows. It goes on over the border
 // of items, because the Responses API has reasoning and its call in two items.
 func (r *Request) following(item, part int) []byte {
 	for part++; item < len(r.Items); item, part = item+1, 0 {
 		if part < len(r.Items[item].Parts) {
 			p := &r.Items[item].Parts[part]
-			if p.Speaker != content.AI {
+			switch {
+			case p.Speaker != content.AI:
 				return nil
+			case !p.out:
+				return r.withoutMarker(p)
 			}
-			return r.withoutMarker(p)
 		}
 	}
 	return nil
