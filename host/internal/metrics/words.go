@@ -110,7 +110,7 @@ func trigger(r sdk.CompressReason) string {
 func rung(r outcome.Rung) string {
 	return word(
 		r, outcome.RungOptimize, outcome.RungCompress, outcome.RungResults, outcome.RungExchanges, outcome.RungHuman,
-		outcome.RungLast,
+		outcome.RungLast, outcome.RungHuge,
 	)
 }
 

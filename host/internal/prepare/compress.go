@@ -45,6 +45,9 @@ func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) error {
 		return err
 	}
 	plan, err := t.planCompress(ctx, snapshot, reason)
+	if plan != nil && !t.info.RequiresLLM {
+		plan, snapshot, err = t.planWithoutHuge(ctx, plan, snapshot, reason)
+	}
 	if err != nil {
 		return t.compressFailed(ctx, err)
 	}

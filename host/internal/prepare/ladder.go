@@ -156,8 +156,7 @@ func (t *turn) makeRoom(ctx context.Context) (applied bool, err error) {
 
 // applyLadder records each change under the last rung that touched the entry.
 func (t *turn) applyLadder(ctx context.Context, l *ladder) error {
-	// Through the same check as a strategy's answer: a fault of the ladder cannot part a call from its response.
-	plan, err := l.base.PlanCompress(ctx, l.base.Entries, "", l.pieces(), t.counter.All)
+	plan, err := l.plan(ctx)
 	if err == nil {
 		err = t.apply(plan, "")
 	}

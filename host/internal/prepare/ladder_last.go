@@ -17,14 +17,20 @@ import (
 // well have been told nothing.
 const minResult = 50
 
-// newResult is a result of the last exchange, which the model has not seen, and its block's tokens.
-type newResult struct{ entry, block, tokens int }
+// result is a tool's result that may be cut or removed, and its block's tokens.
+type result struct{ entry, block, tokens int }
 
-func (l *ladder) newResults() (all []newResult) {
-	for i := l.last; i < len(l.entries); i++ {
+// newResults are those of the last exchange, which the model has not seen.
+func (l *ladder) newResults() []result { return l.resultsIn(l.last, len(l.entries)) }
+
+func (l *ladder) resultsIn(from, to int) (all []result) {
+	for i := from; i < to; i++ {
+		if l.entries[i].Pinned() {
+			continue
+		}
 		for j, b := range l.entries[i].Blocks {
-			if r, ok := b.(content.ToolResponse); ok && !l.entries[i].Pinned() && l.removable(i, r) {
-				all = append(all, newResult{i, j, int(l.base.Entries[i].Blocks[j])})
+			if r, ok := b.(content.ToolResponse); ok && l.removable(i, r) {
+				all = append(all, result{i, j, int(l.base.Entries[i].Blocks[j])})
 			}
 		}
 	}
@@ -43,13 +49,17 @@ func (l *ladder) freeable() (tokens int) {
 // may count up to the hard limit.
 func (l *ladder) lastResults(ctx context.Context, goal int) (int, error) {
 	all := l.newResults()
-	// Small ones are left whole; the rest of their shares is for the others.
-	slices.SortStableFunc(all, func(a, b newResult) int { return a.tokens - b.tokens })
 	large, most := shares(all, goal-l.total)
 	if most < minResult && goal < l.hard {
 		large, most = shares(all, l.hard-l.total)
 	}
-	if len(large) == 0 || most < minResult {
+	return l.cut(ctx, large, most)
+}
+
+// cut shortens results to so many tokens each, unless too little would be left of them, and returns how many entries it
+// changed.
+func (l *ladder) cut(ctx context.Context, large []result, most int) (int, error) {
+	if most < minResult {
 		return 0, nil
 	}
 	changed := map[int]bool{}
@@ -67,9 +77,11 @@ func (l *ladder) lastResults(ctx context.Context, goal int) (int, error) {
 	return len(changed), nil
 }
 
-// shares returns which results, sorted by size, must be cut, and to how many tokens each, so that all of them together
-// count so many more than they do; more is below 0.
-func shares(all []newResult, more int) (large []newResult, most int) {
+// shares returns which results must be cut, and to how many tokens each, so that all of them together count so many more
+// than they do; more is below 0. Small ones are left whole; the rest of their shares is for the others. It sorts all by
+// size.
+func shares(all []result, more int) (large []result, most int) {
+	slices.SortStableFunc(all, func(a, b result) int { return a.tokens - b.tokens })
 	room := more
 	for _, r := range all {
 		room += r.tokens

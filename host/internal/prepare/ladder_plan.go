@@ -148,6 +148,11 @@ func (l *ladder) stays(entries ...int) bool {
 	})
 }
 
+// plan goes through the same check as a strategy's answer: a fault of the ladder cannot part a call from its response.
+func (l *ladder) plan(ctx context.Context) (*history.Plan, error) {
+	return l.base.PlanCompress(ctx, l.base.Entries, "", l.pieces(), l.counter.All)
+}
+
 // pieces is a strategy's answer to a Compress, so the same code checks the ladder.
 func (l *ladder) pieces() (pieces []rewrite.Piece) {
 	from := 0

@@ -19,18 +19,7 @@ const removedResult = "[result removed"
 
 // results replaces tool results by a line, the largest first. The last exchange keeps its results.
 func (l *ladder) results(ctx context.Context, goal int) (int, error) {
-	type result struct{ entry, block, tokens int }
-	var all []result
-	for i := range l.last {
-		if l.entries[i].Pinned() {
-			continue
-		}
-		for j, b := range l.entries[i].Blocks {
-			if r, ok := b.(content.ToolResponse); ok && l.removable(i, r) {
-				all = append(all, result{i, j, int(l.base.Entries[i].Blocks[j])})
-			}
-		}
-	}
+	all := l.resultsIn(0, l.last)
 	// The largest first: as few results as possible are lost. Stable: of equal ones the oldest is removed.
 	slices.SortStableFunc(all, func(a, b result) int { return cmp.Compare(b.tokens, a.tokens) })
 	changed := map[int]bool{}

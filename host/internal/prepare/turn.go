@@ -47,6 +47,12 @@ func (t *turn) run(ctx context.Context) error {
 	}
 	defer t.recordStuck()
 	reason := t.compressReason()
+	if reason == sdk.ReasonHardLimit || reason != "" && t.info.RequiresLLM {
+		if _, err := t.cutHuge(ctx, reason); err != nil {
+			return err
+		}
+		reason = t.compressReason()
+	}
 	if reason == "" {
 		return nil
 	}

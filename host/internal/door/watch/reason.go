@@ -42,6 +42,7 @@ var compressed = map[sdk.CompressReason]string{
 
 // made says how the ladder made room. It reports the strategy's own steps, too, which are named above.
 var made = map[outcome.Rung]string{
+	outcome.RungHuge:      "shortened huge tool results",
 	outcome.RungResults:   "did not fit: replaced large tool results",
 	outcome.RungExchanges: "did not fit: removed the oldest tool calls",
 	outcome.RungLast:      "did not fit: shortened new tool results",

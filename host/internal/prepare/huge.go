@@ -1,0 +1,106 @@
+package prepare
+
+import (
+	"context"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// hugeShare is the share of the history's room above which the results of one exchange are huge. A strategy that keeps
+// them has little left for all that fitted before: the compress target is about half of the room.
+const hugeShare = 0.25
+
+// cutHuge cuts the middle out of huge results, down to the compress target, and reports whether it did. It is for a
+// history that a strategy would rewrite otherwise. If that is due all the same, the strategy finds results of a size
+// that is not worth all others.
+func (t *turn) cutHuge(ctx context.Context, reason sdk.CompressReason) (bool, error) {
+	if !t.req.Settings.Ladder || t.blocked {
+		return false, nil
+	}
+	l, err := t.newLadder(ctx, t.snapshot(), t.view)
+	if err != nil {
+		return false, err
+	}
+	before := l.total
+	l.taking = outcome.RungHuge
+	n, err := l.hugeResults(ctx, int(t.compressParams(l.total, reason).Target()))
+	if err != nil || n == 0 {
+		return false, err
+	}
+	if reason != sdk.ReasonHardLimit {
+		plan, err := l.plan(ctx)
+		if err != nil {
+			return false, err
+		}
+		if _, pays := t.needed(plan, l.base, reason); !pays {
+			return false, nil
+		}
+	}
+	l.steps = []outcome.LadderStep{{Rung: l.taking, Entries: n, TokensBefore: before, TokensAfter: l.total}}
+	if err := t.applyLadder(ctx, l); err != nil {
+		return false, err
+	}
+	t.mu.Lock()
+	t.known.NoOp = nil // it was about another history
+	t.mu.Unlock()
+	t.refresh()
+	t.warn("results of tools took more than a quarter of the context limit, and the host removed their middle to keep " +
+		"the rest of the history; compression.hardLimit decides what may go")
+	return true, nil
+}
+
+// planWithoutHuge looks for huge results once a strategy that calls no model wants to rewrite a history that fits, and
+// asks again if the history is still to be rewritten without their middle. Before that nobody knows whether it wants to:
+// it may say that nothing is due.
+func (t *turn) planWithoutHuge(ctx context.Context, plan *history.Plan, s history.Snapshot, reason sdk.CompressReason) (
+	*history.Plan, history.Snapshot, error,
+) {
+	if reason != sdk.ReasonThreshold && reason != sdk.ReasonCacheCold {
+		return plan, s, nil
+	}
+	out := &t.outcome.Compress
+	cut, err := t.cutHuge(ctx, reason)
+	if err != nil || !cut {
+		return plan, s, err
+	}
+	s = t.snapshot()
+	if t.compressReason() != "" {
+		before := out.PluginTime
+		plan, err = t.planCompress(ctx, s, reason)
+		out.PluginTime += before
+		return plan, s, err
+	}
+	*out = outcome.Compress{Reason: reason, Kind: outcome.KindNoOp, NoOp: outcome.NoOpDoesNotPay,
+		PluginTime: out.PluginTime}
+	return nil, s, nil
+}
+
+// hugeResults shortens the largest of the huge results, all to the same size, until the history counts at most goal
+// tokens, but not so far that nothing of use is left of them.
+func (l *ladder) hugeResults(ctx context.Context, goal int) (int, error) {
+	var huge []result
+	sum := 0
+	for from := 0; from < len(l.entries); from++ {
+		to := from
+		for to < len(l.entries) && l.entries[to].Speaker == content.Tool { // those of parallel calls
+			to++
+		}
+		together, n := l.resultsIn(from, to), 0
+		for _, r := range together {
+			n += r.tokens
+		}
+		if float64(n) > hugeShare*float64(l.hard) {
+			huge, sum = append(huge, together...), sum+n
+		}
+		from = max(from, to-1)
+	}
+	room := max(goal-(l.total-sum), int(newResultsShare*float64(l.hard)))
+	if room >= sum {
+		return 0, nil
+	}
+	large, most := shares(huge, room-sum)
+	return l.cut(ctx, large, most)
+}
