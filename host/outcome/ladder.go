@@ -13,8 +13,9 @@ type Rung string
 // steps of every turn; the host takes the others itself, unless the setting compression.hardLimit is "error".
 const (
 	RungOptimize Rung = "optimize"
-	// RungHuge cuts the middle out of results that take more than a quarter of the room for the history. It comes before
-	// any Compress, also one at the threshold, because a strategy would let go of much else to keep them.
+	// RungHuge cuts the middle out of results that take more than a quarter of the history's room, alone or with those of
+	// parallel calls. It comes before a Compress, also before one at the threshold: to keep such results, a strategy
+	// would remove much that fitted before.
 	RungHuge     Rung = "huge-results"
 	RungCompress Rung = "compress"
 	// RungResults replaces tool results, the largest first, by a line that says so, except in the last exchange.

@@ -16,6 +16,7 @@ type Outcome struct {
 	Optimize  Optimize `json:"optimize"`
 	Compress  Compress `json:"compress"`
 	// Ladder lists the steps taken because the request was over the hard limit, in order; nil if it was not.
+	// [RungHuge] is listed at the threshold, too.
 	Ladder []LadderStep `json:"ladder,omitempty"`
 	// Changes lists the entries that were removed, trimmed, added, kept or released, in the order of the steps.
 	Changes []Change `json:"changes,omitempty"`

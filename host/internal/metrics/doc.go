@@ -33,7 +33,8 @@
 //	method    of the service, such as Prepare; absent if a request reached none
 //	          of a panic: that of the door, such as window.prepare, or which door it was: http, mcp, proxy
 //	step      optimize, compress, and the rungs of the ladder
-//	rung      optimize, compress, tool-results, oldest-exchanges, last-results, oldest-human-text (see outcome.Rung)
+//	rung      optimize, huge-results, compress, tool-results, oldest-exchanges, last-results, oldest-human-text
+//	          (see outcome.Rung)
 //	result    of an optimize: applied, noop, held (the cadence did not let the edits through), skipped, failed,
 //	          canceled
 //	          of a compress: applied, noop, remembered (it had nothing to do, and nothing was added since), cooldown

@@ -9,13 +9,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// hugeShare is the share of the history's room above which the results of one exchange are huge. A strategy that keeps
-// them has little left for all that fitted before: the compress target is about half of the room.
+// hugeShare is the share of the history's room above which results that came together are huge. A compress target is
+// about half of the room, or less: a strategy that keeps them has little left for all that fitted before.
 const hugeShare = 0.25
 
-// cutHuge cuts the middle out of huge results, down to the compress target, and reports whether it did. It is for a
-// history that a strategy would rewrite otherwise. If that is due all the same, the strategy finds results of a size
-// that is not worth all others.
+// cutHuge cuts the middle out of huge results, and reports whether it did. It is for a history that a strategy would
+// rewrite otherwise. All results that came together and are huge are cut to the same size, so that the history counts
+// what a Compress aims at, and no request needs a rewrite soon. A history that is too large all the same is compressed
+// then, and there the results are too small to push others out.
 func (t *turn) cutHuge(ctx context.Context, reason sdk.CompressReason) (bool, error) {
 	if !t.req.Settings.Ladder || t.blocked {
 		return false, nil
@@ -52,9 +53,9 @@ func (t *turn) cutHuge(ctx context.Context, reason sdk.CompressReason) (bool, er
 	return true, nil
 }
 
-// planWithoutHuge looks for huge results once a strategy that calls no model wants to rewrite a history that fits, and
-// asks again if the history is still to be rewritten without their middle. Before that nobody knows whether it wants to:
-// it may say that nothing is due.
+// planWithoutHuge cuts huge results once a strategy wants to rewrite a history that fits, because only its answer says
+// whether it does. It asks the strategy again if a Compress is still due. Strategies that call a model are not asked for
+// an answer that may be dropped: their huge results are cut before.
 func (t *turn) planWithoutHuge(ctx context.Context, plan *history.Plan, s history.Snapshot, reason sdk.CompressReason) (
 	*history.Plan, history.Snapshot, error,
 ) {

@@ -48,9 +48,9 @@ func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
 			[]outcome.Rung{outcome.RungLast},
 			map[string]outcome.Rung{"e5": outcome.RungLast, "e7": outcome.RungLast, "e8": outcome.RungLast},
 		},
-		"a new result is cut before the task goes": {
+		"a huge result is cut before anything else goes": {
 			300, joined(human(2), exchange("a", 5), human(1), exchange("b", 490)),
-			[]outcome.Rung{outcome.RungLast}, map[string]outcome.Rung{"e6": outcome.RungLast},
+			[]outcome.Rung{outcome.RungHuge}, map[string]outcome.Rung{"e6": outcome.RungHuge},
 		},
 		"what was seen goes before too little is left of a new result": {
 			300, joined(human(20), exchange("a", 240), human(1), exchange("b", 290)),
@@ -114,7 +114,7 @@ func TestACompressThatGainsNextToNothingIsNoStepOfTheLadder(t *testing.T) {
 		entries []content.Content // the Compress drops the first one
 		want    []outcome.Rung
 	}{
-		"a new result": {append([]content.Content{text(content.AI, 5), human(5)}, exchange("b", 900)...), []outcome.Rung{outcome.RungLast}},
+		"a new result": {append([]content.Content{text(content.AI, 5), human(5)}, exchange("b", 900)...), []outcome.Rung{outcome.RungHuge}},
 		"only both together are enough": {
 			[]content.Content{human(5), text(content.AI, 5), human(1), text(content.AI, 1), human(498)},
 			[]outcome.Rung{outcome.RungCompress, outcome.RungExchanges},

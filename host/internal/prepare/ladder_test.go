@@ -123,9 +123,9 @@ func TestAnInterruptedCallGoesBeforeWhatPeopleSaid(t *testing.T) {
 func TestALongErrorDoesNotKeepOtherResults(t *testing.T) {
 	failed := exchange("e", 1)
 	failed[1].Blocks[0] = content.ToolResponse{CallID: "e", ToolName: "run", Result: content.String(""),
-		Error: strings.Repeat("e", 5000)}
-	f := emergency(2000, joined([]content.Content{text(content.Human, 20)}, failed, exchange("a", 1450),
-		exchange("b", 1400), exchange("c", 10))...)
+		Error: strings.Repeat("e", 4500)}
+	f := emergency(2000, joined([]content.Content{text(content.Human, 20)}, failed, exchange("a", 480),
+		exchange("b", 470), exchange("c", 460), exchange("d", 450), exchange("f", 10))...)
 	if diff := cmp.Diff([]outcome.Rung{outcome.RungResults}, rungs(f.prepare(t).Ladder)); diff != "" {
 		t.Error(diff)
 	}
@@ -147,10 +147,14 @@ func TestWithheldResponsesMakeNoRoom(t *testing.T) {
 
 // The line that stands for a result says how large it was, even if a later emergency comes by.
 func TestALineIsNotReplacedAgain(t *testing.T) {
-	f := emergency(300, joined([]content.Content{text(content.Human, 5)}, exchange("a", 600), exchange("b", 10))...)
+	four := func(id string) []content.Content {
+		return joined(exchange(id+"1", 240), exchange(id+"2", 240), exchange(id+"3", 240), exchange(id+"4", 240),
+			exchange(id+"5", 10))
+	}
+	f := emergency(1000, append([]content.Content{text(content.Human, 5)}, four("a")...)...)
 	f.prepare(t)
 	first := fmt.Sprint(f.history.Snapshot().Contents()[2])
-	more := joined(exchange("c", 400), exchange("d", 10))
+	more := four("b")
 	n, _ := sized{}.All(t.Context(), more)
 	f.history.Append(more, n)
 	got := f.prepare(t)

@@ -1,81 +1,132 @@
 package window_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"github.com/thresh-dev/thresh/host/internal/window"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-func printed(name string, bytes int) string {
-	var b strings.Builder
-	for i := 0; b.Len() < bytes; i++ {
-		fmt.Fprintf(&b, "%s row %d: customer_%d ordered item_%d for %d.%02d\n", name, i, i*7919%100003, i*31%977, i%500, i%100)
+// queried is a call of an MCP tool and its result of so many bytes.
+func queried(id string, bytes int) []content.Content {
+	var rows strings.Builder
+	for i := 0; rows.Len() < bytes; i++ {
+		fmt.Fprintf(&rows, "%s row %d: customer_%d ordered item_%d\n", id, i, i*7919%100003, i*31%977)
 	}
-	return b.String()[:bytes]
+	return []content.Content{gen.Call(id, "mcp__db__query", fmt.Sprintf(`{"sql":"select %s"}`, id)),
+		gen.Answer(id, "mcp__db__query", rows.String()[:bytes])}
 }
 
-func TestHugeRepro(t *testing.T) {
+// With the strategies that ship: a huge result loses its middle, and what fitted before stays whole.
+func TestAHugeResultCostsNothingElse(t *testing.T) {
+	const limit, small = 200_000, 1500
+	parallel := queried("huge1", 450_000)
+	for i, more := range queried("huge2", 450_000) {
+		parallel[i].Blocks = append(parallel[i].Blocks, more.Blocks...)
+	}
+	cases := map[string]struct {
+		full float64 // how much of the threshold is used before; 0: 11 % of the window
+		huge []content.Content
+	}{
+		"newest":                 {0, queried("huge1", 850_000)},
+		"older":                  {0, append(queried("huge1", 850_000), queried("last", small)...)},
+		"parallel":               {0, parallel},
+		"in a row":               {0, append(queried("huge1", 450_000), queried("huge2", 450_000)...)},
+		"almost full":            {0.8, queried("huge1", 850_000)},
+		"below the hard limit":   {0, queried("huge1", 440_000)},
+		"older, below the limit": {0, append(queried("huge1", 440_000), queried("last", small)...)},
+	}
 	server := modelapi.Start(t, modelapi.Options{Reply: summary})
-	for _, ladder := range []string{"make-room", "error"} {
-	for _, c := range []string{"newest", "older", "two", "80%"} {
-		for _, strategy := range binaries.Shipped {
-			t.Run(c+"/"+strategy+"/"+ladder, func(t *testing.T) {
-				h := writing(t, "openai", server, map[string]any{"compression.strategy": strategy, "model.contextLimit": 200_000, "compression.hardLimit": ladder})
+	for _, strategy := range binaries.Shipped {
+		h := writing(t, "openai", server, map[string]any{"compression.strategy": strategy, "model.contextLimit": limit})
+		for name, c := range cases {
+			t.Run(strategy+"/"+name, func(t *testing.T) {
 				s := begin(t, h, nil)
-				each := 1500
-				if c == "80%" {
-					each = 12000
-				}
+				defer s.Close()
 				add(t, s, says(content.Human, "Find out why the totals differ. Never touch the ledger."))
-				for i := range 40 {
-					id := fmt.Sprint("c", i)
-					add(t, s, gen.Call(id, "mcp__db__query", fmt.Sprintf(`{"sql":"select %d"}`, i)), gen.Answer(id, "mcp__db__query", printed(id, each)))
-					if i%10 == 9 {
-						prepareTurn(t, s)
-					}
-				}
 				was := prepareTurn(t, s)
-				whole := func(p window.Prepared) (n int) {
-					for _, c := range p.Contents() {
-						for _, b := range c.Blocks {
-							if r, ok := b.(content.ToolResponse); ok && !strings.Contains(r.ResultText(), "[") {
-								n++
+				for i := 0; float64(was.Tokens) < cmp.Or(c.full*was.Outcome.Limits.Trigger, 0.11*limit); i++ {
+					add(t, s, queried(fmt.Sprint("c", i), small)...)
+					was = prepareTurn(t, s)
+				}
+				add(t, s, c.huge...)
+				p := prepareTurn(t, s)
+				if o := p.Outcome; float64(o.Projected) >= o.Limits.Trigger || o.Compress.Kind == outcome.KindApplied ||
+					len(o.Ladder) != 1 || o.Ladder[0].Rung != outcome.RungHuge {
+					t.Errorf("%d tokens, compress %+v, ladder %+v", o.Projected, o.Compress, o.Ladder)
+				}
+				want := append(was.Contents(), c.huge...)
+				sent := p.Contents()
+				for i, got := range sent {
+					sent[i] = check.MarkKept(got, "") // the newest message was pinned
+					for j, b := range got.Blocks {
+						if r, ok := b.(content.ToolResponse); ok && strings.HasPrefix(r.CallID, "huge") {
+							text, original := r.ResultText(), want[i].Blocks[j].(content.ToolResponse).ResultText()
+							begin, end, ok := strings.Cut(text, "bytes removed here to stay under the context limit: entry ")
+							if !ok || len(text) < limit/20 || begin[:1000] != original[:1000] ||
+								!strings.HasSuffix(original, end[len(end)-1000:]) {
+								t.Errorf("%d bytes are left of %s", len(text), r.CallID)
 							}
+							got.Blocks[j] = want[i].Blocks[j]
 						}
 					}
-					return n
 				}
-				n := 0
-				huge := func(size int) {
-					id := fmt.Sprint("huge", n)
-					n++
-					add(t, s, gen.Call(id, "mcp__db__query", fmt.Sprintf(`{"sql":"huge %d"}`, n)), gen.Answer(id, "mcp__db__query", printed(id, size)))
+				if gocmp.Diff(want, sent) != "" {
+					t.Errorf("the rest changed: %d entries are sent of %d", len(sent), len(want))
 				}
-				switch c {
-				case "two":
-					huge(450_000)
-					huge(450_000)
-				case "older":
-					huge(850_000)
-					id := "after"
-					add(t, s, gen.Call(id, "mcp__db__query", `{"sql":"select x"}`), gen.Answer(id, "mcp__db__query", printed(id, 1500)))
-				default:
-					huge(850_000)
+				if err := accepts(p.Contents(), false); err != nil {
+					t.Error(err)
 				}
-				p, err := s.Prepare(t.Context(), window.Sending{})
-				t.Logf("%s %s: before %d tokens %d whole; after %d tokens, %d whole, %d entries, err %v", c, strategy, was.Tokens, whole(was), p.Tokens, whole(p), len(p.Contents()), err)
-				t.Logf("  compress %s %s %d->%d", p.Outcome.Compress.Kind, p.Outcome.Compress.NoOp, p.Outcome.Compress.TokensBefore, p.Outcome.Compress.TokensAfter)
-				t.Logf("  warn %q", p.Outcome.Warnings); t.Logf("  ladder %+v", p.Outcome.Ladder)
-				for _, c := range p.Outcome.Changes { if c.After > 1000 || c.Before > 10000 { t.Logf("  %s %d->%d", c.Step, c.Before, c.After) } }
-				s.Close()
+				add(t, s, queried("next", small)...)
+				if o := prepareTurn(t, s).Outcome; len(o.Ladder) > 0 || o.Tokens <= p.Tokens {
+					t.Errorf("the next turn: %+v, %d tokens", o.Ladder, o.Tokens)
+				}
 			})
 		}
 	}
+}
+
+// Where the history is to be compressed anyway, a huge result pushes out no more than one of the size to which it is cut.
+func TestAHugeResultInAFullHistory(t *testing.T) {
+	server := modelapi.Start(t, modelapi.Options{Reply: summary})
+	for _, strategy := range binaries.Shipped {
+		t.Run(strategy, func(t *testing.T) {
+			h := writing(t, "openai", server, map[string]any{"compression.strategy": strategy, "model.contextLimit": 50_000})
+			send := func(bytes int) window.Prepared {
+				s := begin(t, h, nil)
+				defer s.Close()
+				add(t, s, says(content.Human, "Find out why the totals differ. Never touch the ledger."))
+				for i := range 75 {
+					add(t, s, queried(fmt.Sprint("c", i), 1500)...)
+				}
+				add(t, s, queried("huge", bytes)...)
+				return prepareTurn(t, s)
+			}
+			huge := send(400_000)
+			left := 0
+			for _, c := range huge.Contents() {
+				for _, b := range c.Blocks {
+					if r, ok := b.(content.ToolResponse); ok && r.CallID == "huge" {
+						left = len(r.ResultText())
+					}
+				}
+			}
+			usual := send(left)
+			if a, b := huge.Outcome.Compress, usual.Outcome.Compress; left < 5000 || a.Kind != outcome.KindApplied ||
+				b.Kind != outcome.KindApplied || len(huge.Contents()) < len(usual.Contents()) {
+				t.Errorf("%d of %d bytes are left, compress %+v, %+v; %d entries, %d", left, 400_000, a, b,
+					len(huge.Contents()), len(usual.Contents()))
+			}
+		})
 	}
 }

@@ -172,7 +172,7 @@ func TestTheHardLimitHolds(t *testing.T) {
 				t.Error(err)
 			}
 			if strategy == "high-density" && !slices.ContainsFunc(p.Outcome.Ladder,
-				func(l outcome.LadderStep) bool { return l.Rung == outcome.RungResults }) {
+				func(l outcome.LadderStep) bool { return l.Rung == outcome.RungHuge }) {
 				t.Errorf("ladder %+v", p.Outcome.Ladder)
 			}
 			if got := texts(p.Contents())[0]; strategy == "high-density" && got != "look at both files" {

@@ -19,8 +19,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// Four reads at once return more than the context window holds. No strategy touches the last exchange, so the host
-// shortens these results. With every strategy all requests fit, and providers take them.
+// Four reads at once return more than the context window holds. The host shortens these results before it asks a
+// strategy. With every strategy all requests fit, and providers take them.
 func TestFourReadsAtOnceThatAreLargerThanTheWindow(t *testing.T) {
 	const limit = 49_181
 	file := func(name string, lines int) string {
@@ -74,8 +74,7 @@ func TestFourReadsAtOnceThatAreLargerThanTheWindow(t *testing.T) {
 			}
 			last = turn
 		}
-		n := len(last.Ladder) - 1
-		if n < 0 || last.Ladder[n].Rung != outcome.RungLast || last.Ladder[n].TokensBefore <= limit {
+		if l := last.Ladder; len(l) != 1 || l[0].Rung != outcome.RungHuge || l[0].TokensBefore <= limit {
 			t.Errorf("%s: the steps at the last request: %+v", strategy, last.Ladder)
 		}
 	}
