@@ -46,10 +46,10 @@ func Specs() []Spec {
 			Meaning: "Share of the oldest entries that middle-out does not touch."})),
 		behavior(Spec{Key: "compression.hardLimit", By: anyone, Type: String, Default: "make-room",
 			Allowed: []string{"make-room", "make-room-keep-human", "error"},
-			Meaning: "What to do if the request exceeds the context limit: cut the middle out of huge tool results " +
-				"before compression; if it still exceeds the limit after that, remove large tool results, then the " +
-				"oldest exchanges, then the middle of new results, then the oldest words of people (make-room); the " +
-				"same without people's words (make-room-keep-human); or fail (error)."}),
+			Meaning: "What to do if the request exceeds the context limit: cut the middle out of huge tool results; if " +
+				"compression is not enough then, remove large ones, then the oldest exchanges, then the middle of new " +
+				"results, then the oldest words of people (make-room); the same without people's words " +
+				"(make-room-keep-human); or fail (error)."}),
 		behavior(Spec{Key: "compression.keep", By: anyone, Type: Strings, DefaultText: "nothing",
 			judge: keep.Check, most: keep.MaxPatterns, want: "a list of paths, tool:NAME or text:WORDS",
 			Meaning: "What no strategy shortens or removes: files (CLAUDE.md, docs/**/*.sql), results of tools " +

@@ -41,8 +41,8 @@ type Compress struct {
 const NoOpIneffective sdk.NoOpReason = "ineffective"
 
 // NoOpDoesNotPay is the [Compress.NoOp] of a result that was not applied, because the rewrite would cost more than it
-// gains and the request fits without it: by prices if they are known, otherwise if it removes less than 10 %. Or because
-// it was enough to cut huge results: see [RungHuge].
+// gains and the request fits without it: by prices if they are known, otherwise if it removes less than 10 %. Or it was
+// enough to cut huge results: see [RungHuge].
 const NoOpDoesNotPay sdk.NoOpReason = "does-not-pay"
 
 // Cooldown says that a strategy is not asked for a while after a non-retryable error.

@@ -88,7 +88,11 @@ func (t *turn) needed(
 	case sdk.ReasonHardLimit:
 		d = outcome.Decision{Saves: s.Tokens - plan.After, Reason: outcome.DecidedTooLittle}
 		missing := t.hostTokens(t.outcome.Projected - t.outcome.Limits.Hard)
-		return d, !t.req.Settings.Ladder || d.Saves >= min(missing, int(ineffective*float64(s.Tokens)))
+		enough := missing
+		if t.req.Settings.Ladder {
+			enough = min(missing, int(ineffective*float64(s.Tokens)))
+		}
+		return d, d.Saves >= enough
 	}
 	return d, applies(d)
 }

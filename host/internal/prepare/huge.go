@@ -48,14 +48,16 @@ func (t *turn) cutHuge(ctx context.Context, reason sdk.CompressReason) (bool, er
 	t.known.NoOp = nil // it was about another history
 	t.mu.Unlock()
 	t.refresh()
-	t.warn("results of tools took more than a quarter of the context limit, and the host removed their middle to keep " +
-		"the rest of the history; compression.hardLimit decides what may go")
+	if reason == sdk.ReasonHardLimit {
+		t.warn("the request was over the context limit of %d tokens, and the host removed the middle of huge results of "+
+			"tools; compression.hardLimit decides what may go", t.outcome.Limits.Hard)
+	}
 	return true, nil
 }
 
 // planWithoutHuge cuts huge results once a strategy wants to rewrite a history that fits, because only its answer says
-// whether it does. It asks the strategy again if a Compress is still due. Strategies that call a model are not asked for
-// an answer that may be dropped: their huge results are cut before.
+// whether it does. It asks the strategy again if a Compress is still due. Strategies that call a model are not asked
+// for an answer that may be dropped: huge results are cut before.
 func (t *turn) planWithoutHuge(ctx context.Context, plan *history.Plan, s history.Snapshot, reason sdk.CompressReason) (
 	*history.Plan, history.Snapshot, error,
 ) {

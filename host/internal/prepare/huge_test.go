@@ -63,7 +63,7 @@ func TestAHugeResultCostsNothingElse(t *testing.T) {
 				f.strategy.compress = compress
 				before := f.history.Snapshot().Entries
 				got := f.prepare(t)
-				if got.Projected > c.atMost || len(got.Warnings) != 1 {
+				if got.Projected > c.atMost || name != "it fits" && len(got.Warnings) != 1 {
 					t.Errorf("%d tokens, want at most %d; warnings %q", got.Projected, c.atMost, got.Warnings)
 				}
 				var cut []string
@@ -128,6 +128,37 @@ func TestWhatIsNotCut(t *testing.T) {
 			f.req.Settings.Ladder = c.ladder
 			if got := f.prepare(t); rewrote(got) || len(got.Ladder) > 0 {
 				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// What no step can make fit costs nothing either: neither a message that a person pasted, nor what is pinned, nor a
+// result where the host may not cut it.
+func TestWhatCannotFitCostsNothing(t *testing.T) {
+	said := joined([]content.Content{text(content.Human, 5)}, exchange("a", 20), exchange("b", 20))
+	pinned := exchange("k", 1200)
+	pinned[1].Metadata = []byte(`{"pinned":true}`)
+	for name, c := range map[string]struct {
+		entries []content.Content
+		ladder  bool
+	}{
+		"pasted":                          {append(said[:5:5], text(content.Human, 1200)), true},
+		"pasted, hardLimit is error":      {append(said[:5:5], text(content.Human, 1200)), false},
+		"pinned":                          {joined(said, pinned), true},
+		"a result and hardLimit is error": {joined(said, exchange("h", 1200)), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := emergency(1000, c.entries...)
+			f.req.Settings.Ladder = c.ladder
+			f.strategy.compress = func(c prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
+				n := len(c.Entries)
+				return []rewrite.Piece{rewrite.Keep{From: 0, To: 1}, rewrite.Keep{From: n - 2, To: n}}, "", nil
+			}
+			_, got, err := f.Prepare(t.Context(), f.req)
+			var overflow *prepare.ContextOverflowError
+			if !errors.As(err, &overflow) || rewrote(got) || strings.Contains(err.Error(), "compressed") {
+				t.Errorf("%v; %+v", err, got.Changes)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/keep"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // keep pins what the settings and people keep and what the model read again, before a strategy sees it, and lets go of
@@ -65,6 +66,27 @@ func kept(s history.Snapshot) func(i int) keep.Entry {
 		e := s.Entries[i]
 		return keep.Entry{ID: e.ID, Tokens: e.Tokens, Content: e.Content}
 	}
+}
+
+// checkKept returns an error if the request does not fit because of what no step removes: to remove all else would be a
+// loss without a gain. What the model read again is let go of at last.
+func (t *turn) checkKept() error {
+	s, err := t.keepNewest()
+	if err != nil {
+		return err
+	}
+	stays := 0
+	for _, e := range s.Entries {
+		if e.Content.Pinned() && check.KeptBy(e.Content) != tools.Recall {
+			stays += e.Tokens
+		}
+	}
+	if float64(stays) <= t.room() {
+		return nil
+	}
+	overflow := t.overflow()
+	overflow.Ladder = false
+	return overflow
 }
 
 // largestKept returns the pinned entries that count most, the largest first, and what all of them count, apart from

@@ -77,9 +77,9 @@ func (l *ladder) cut(ctx context.Context, large []result, most int) (int, error)
 	return len(changed), nil
 }
 
-// shares returns which results must be cut, and to how many tokens each, so that all of them together count so many more
-// than they do; more is below 0. Small ones are left whole; the rest of their shares is for the others. It sorts all by
-// size.
+// shares returns which results must be cut, and to how many tokens each, so that all of them together count so many
+// more than they do; more is below 0. Small ones are left whole; the rest of their shares is for the others. It sorts
+// all by size.
 func shares(all []result, more int) (large []result, most int) {
 	slices.SortStableFunc(all, func(a, b result) int { return a.tokens - b.tokens })
 	room := more

@@ -60,6 +60,10 @@ func (e *ContextOverflowError) Error() string {
 	}
 	did := "compressed"
 	switch c := e.Compress; {
+	case c.Reason == "":
+		did = "was not asked, because what must stay does not fit"
+	case c.NoOp == outcome.NoOpDoesNotPay:
+		did = "could not free enough, so nothing was removed"
 	case c.Kind == outcome.KindNoOp:
 		did = fmt.Sprintf("had nothing to compress (%s)", c.NoOp)
 	case c.Failed != "":
@@ -81,7 +85,7 @@ func (e *ContextOverflowError) Error() string {
 		largest = fmt.Sprintf("; kept entries take %d tokens, the largest of them: %s", e.KeptTokens, list(e.Kept))
 		todo = "keep less with compression.keep, compression.keepShare or <keep>, or raise model.contextLimit"
 	}
-	return fmt.Sprintf("the request is %d tokens over the context limit: history %d + pending %d > %d, after %s %s%s; %s",
+	return fmt.Sprintf("the request is %d tokens over the context limit: history %d + pending %d > %d; %s %s%s; %s",
 		e.Missing(), e.Tokens, e.Pending, e.Limit, e.Strategy, did, largest, todo)
 }
 

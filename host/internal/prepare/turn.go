@@ -56,6 +56,11 @@ func (t *turn) run(ctx context.Context) error {
 	if reason == "" {
 		return nil
 	}
+	if reason == sdk.ReasonHardLimit {
+		if err := t.checkKept(); err != nil {
+			return err
+		}
+	}
 	if err := t.compress(ctx, reason); err != nil && !t.continuesWithout(ctx, err) {
 		return err
 	}

@@ -369,8 +369,9 @@ func TestOverflow(t *testing.T) {
 	if !errors.As(err, &overflow) {
 		t.Fatalf("got %v, want a ContextOverflowError", err)
 	}
-	if overflow.Missing() != 10 || outcome.Tokens != 110 {
-		t.Errorf("missing %d of %d tokens, want 10 of 110", overflow.Missing(), outcome.Tokens)
+	if overflow.Missing() != 20 || outcome.Tokens != 120 {
+		t.Errorf("missing %d of %d tokens, want 20 of 120: what is not enough is not removed", overflow.Missing(),
+			outcome.Tokens)
 	}
 }
 

@@ -96,7 +96,7 @@ func TestAHugeResultCostsNothingElse(t *testing.T) {
 	}
 }
 
-// Where the history is to be compressed anyway, a huge result pushes out no more than one of the size to which it is cut.
+// Where the history is to be compressed anyway, a huge result pushes out no more than one of the size that it is cut to.
 func TestAHugeResultInAFullHistory(t *testing.T) {
 	server := modelapi.Start(t, modelapi.Options{Reply: summary})
 	for _, strategy := range binaries.Shipped {
