@@ -29,11 +29,7 @@ func TestAHugeResultCostsNothingElse(t *testing.T) {
 	pinned := exchange("k", 240)
 	pinned[1].Metadata = []byte(`{"pinned":true}`)
 	strategies := map[string]func(prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error){
-		"does nothing": nil,
-		"keeps little": func(c prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
-			n := len(c.Entries)
-			return []rewrite.Piece{rewrite.Keep{From: 0, To: 1}, rewrite.Keep{From: n - 2, To: n}}, "", nil
-		},
+		"does nothing": nil, "keeps little": keepEnds,
 		"fails": func(prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
 			return nil, "", errors.New("broken")
 		},
@@ -105,32 +101,43 @@ func TestAHugeResultCostsNothingElse(t *testing.T) {
 	}
 }
 
-// What is kept, and what people said, is not cut, however huge it is. Nor is anything without leave, or before a
-// strategy that needs no model wants to compress.
+// What is kept, and what people said, is not cut, however huge it is. Nor is anything without leave, or unless the
+// strategy wants to compress a history that fits.
 func TestWhatIsNotCut(t *testing.T) {
 	said := []content.Content{text(content.Human, 5)}
 	pinned := exchange("k", 600)
 	pinned[1].Metadata = []byte(`{"pinned":true}`)
 	three := joined(said, exchange("a", 200), exchange("b", 200), exchange("c", 200))
 	pasted := joined(said, exchange("a", 20), []content.Content{text(content.Human, 600)})
+	huge := joined(said, exchange("a", 20), exchange("b", 20), exchange("c", 600))
 	for name, c := range map[string]struct {
-		entries []content.Content
-		ladder  bool
+		entries                   []content.Content
+		ladder, compress, wantCut bool
 	}{
-		"kept":                                {joined(said, pinned), true},
-		"what a person said":                  {pasted, true},
-		"nothing is to be compressed":         {joined(said, exchange("a", 600)), true},
-		"compression.hardLimit is error":      {joined(said, exchange("a", 20), exchange("b", 600)), false},
-		"many results, each in its own place": {three, true},
+		"huge":                                {entries: huge, ladder: true, compress: true, wantCut: true},
+		"kept":                                {entries: joined(said, exchange("a", 20), pinned), ladder: true, compress: true},
+		"what a person said":                  {entries: pasted, ladder: true, compress: true},
+		"nothing is to be compressed":         {entries: huge, ladder: true},
+		"compression.hardLimit is error":      {entries: huge, compress: true},
+		"many results, each in its own place": {entries: three, ladder: true, compress: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := emergency(1000, c.entries...)
 			f.req.Settings.Ladder = c.ladder
-			if got := f.prepare(t); rewrote(got) || len(got.Ladder) > 0 {
+			if c.compress {
+				f.strategy.compress = keepEnds
+			}
+			if got := f.prepare(t); c.wantCut != slices.Contains(rungs(got.Ladder), outcome.RungHuge) {
 				t.Errorf("%+v", got)
 			}
 		})
 	}
+}
+
+// keepEnds keeps the first entry and the last two.
+func keepEnds(c prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
+	n := len(c.Entries)
+	return []rewrite.Piece{rewrite.Keep{From: 0, To: 1}, rewrite.Keep{From: n - 2, To: n}}, "", nil
 }
 
 // What no step can make fit costs nothing either: neither a message that a person pasted, nor what is pinned, nor a
@@ -151,10 +158,7 @@ func TestWhatCannotFitCostsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := emergency(1000, c.entries...)
 			f.req.Settings.Ladder = c.ladder
-			f.strategy.compress = func(c prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
-				n := len(c.Entries)
-				return []rewrite.Piece{rewrite.Keep{From: 0, To: 1}, rewrite.Keep{From: n - 2, To: n}}, "", nil
-			}
+			f.strategy.compress = keepEnds
 			_, got, err := f.Prepare(t.Context(), f.req)
 			var overflow *prepare.ContextOverflowError
 			if !errors.As(err, &overflow) || rewrote(got) || strings.Contains(err.Error(), "compressed") {
