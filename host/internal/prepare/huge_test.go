@@ -108,14 +108,15 @@ func TestWhatIsNotCut(t *testing.T) {
 	pinned := exchange("k", 600)
 	pinned[1].Metadata = []byte(`{"pinned":true}`)
 	three := joined(said, exchange("a", 200), exchange("b", 200), exchange("c", 200))
-	pasted := joined(said, exchange("a", 20), []content.Content{text(content.Human, 600)})
+	pasted := joined(said, exchange("a", 20), []content.Content{text(content.AI, 5), text(content.Human, 600)})
+	kept := joined(said, exchange("a", 20), pinned)
 	huge := joined(said, exchange("a", 20), exchange("b", 20), exchange("c", 600))
 	for name, c := range map[string]struct {
 		entries                   []content.Content
 		ladder, compress, wantCut bool
 	}{
 		"huge":                                {entries: huge, ladder: true, compress: true, wantCut: true},
-		"kept":                                {entries: joined(said, exchange("a", 20), pinned), ladder: true, compress: true},
+		"kept":                                {entries: kept, ladder: true, compress: true},
 		"what a person said":                  {entries: pasted, ladder: true, compress: true},
 		"nothing is to be compressed":         {entries: huge, ladder: true},
 		"compression.hardLimit is error":      {entries: huge, compress: true},
