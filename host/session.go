@@ -95,6 +95,10 @@ type PrepareOptions struct {
 	// At is when the request is sent; zero is now. The cadence "priced" uses it to tell whether the prompt cache has
 	// expired.
 	At time.Time
+	// Recall says that the model has a tool, thresh_recall, that gives back what was removed. Where a result was shortened,
+	// the history then has [thresh_recall: ID], and [Session.Originals] returns the result with that id. Without the setting
+	// sessions.store the error wraps [ErrNotStored]. The setting compression.recall says it of every request.
+	Recall bool
 	// UpTo leaves out what was added after a [Session.Point]; nil leaves out nothing. It is for an agent that adds
 	// entries while Prepare runs.
 	UpTo *Point
@@ -120,7 +124,7 @@ func (s *Session) Point() (Point, error) {
 // Prepared is a history that is safe to send.
 type Prepared struct {
 	// History is what to send: every tool response follows its call, and nothing in it is refused by providers. It is
-	// nil only if the session is closed, or could not be read from the store.
+	// nil only if the session is closed, could not be read from the store, or has none for PrepareOptions.Recall.
 	History []content.Content
 	// Tokens is the count of History.
 	Tokens int
@@ -143,7 +147,13 @@ type Prepared struct {
 // After an error the history is valid, and Prepared holds it as it is. [KindOverflow] says that everything was tried
 // and the request is still too large. No other strategy is tried in place of one that failed.
 func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, error) {
-	ready, err := s.window.Prepare(ctx, window.Sending{Pending: o.PendingTokens, At: o.At, UpTo: o.UpTo.inner()})
+	if o.Recall {
+		if _, err := s.window.Marks(ctx); err != nil {
+			return Prepared{}, err
+		}
+	}
+	ready, err := s.window.Prepare(ctx, window.Sending{Pending: o.PendingTokens, At: o.At, Recall: o.Recall,
+		UpTo: o.UpTo.inner()})
 	return Prepared{
 		History: ready.Contents(), Tokens: ready.Tokens, System: ready.System, Revision: ready.Revision,
 		Unchanged: ready.Unchanged, UnchangedSince: ready.UnchangedSince, Outcome: ready.Outcome,
@@ -226,10 +236,10 @@ func (s *Session) Size(m *Point) (Size, error) {
 	return Size{State{revision, tokens}, entries}, err
 }
 
-// Originals returns what was added under an id, before any strategy changed it: the entry, or for a tool call's id the
-// entries with the call and its responses.
+// Originals returns what was added under an id, before any strategy changed it: the entry, for the id of a mark the result
+// alone, or for a tool call's id the entries with the call and its responses.
 //
-// It reads the transcript or else the store: without the settings transcript.dir and sessions.store the error wraps
+// It reads the transcript or else the store; the id of a mark needs the store: without the settings transcript.dir and sessions.store the error wraps
 // [ErrNoTranscript]. If nothing has the id it wraps [ErrNotRecorded].
 func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, error) {
 	return s.window.Originals(ctx, id)

@@ -14,10 +14,11 @@ import { Client, ThreshError } from "./thresh.mjs";
 
 /**
  * Makes a whole conversation small, as the caller holds it: not what an earlier call returned. It is recognised by its
- * content, so that what was sent before is sent again, and the provider's prompt cache is read.
+ * content, so that what was sent before is sent again, and the provider's prompt cache is read. With recall false, the
+ * model cannot ask for a removed result, and no id stands in its place.
  */
-export function compress(messages, { model, format, strategy, contextLimit, ...where } = {}) {
-  return call("messages.compress", { messages, model, format, strategy, contextLimit }, where);
+export function compress(messages, { model, format, strategy, contextLimit, recall, ...where } = {}) {
+  return call("messages.compress", { messages, model, format, strategy, contextLimit, recall }, where);
 }
 
 /** The text of a removed part. */

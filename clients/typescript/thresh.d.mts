@@ -150,7 +150,7 @@ export declare class Session {
     messages: Json[],
     options?: { system?: string | Json[]; key?: string },
   ): Promise<State>;
-  prepare(options?: { form?: Form; pendingTokens?: number } & CallOptions): Promise<Prepared>;
+  prepare(options?: { form?: Form; pendingTokens?: number; recall?: boolean } & CallOptions): Promise<Prepared>;
   compress(options?: CallOptions): Promise<Json>;
   reportUsage(promptTokens: number): Promise<void>;
   set(key: string, value: string | number | boolean | null): Promise<void>;
@@ -196,7 +196,7 @@ export interface Where {
 /** Makes a whole conversation small, as the caller holds it: not what an earlier call returned. */
 export declare function compress(
   messages: Json[],
-  options?: { model?: string; format?: Form; strategy?: string; contextLimit?: number } & Where,
+  options?: { model?: string; format?: Form; strategy?: string; contextLimit?: number; recall?: boolean } & Where,
 ): Promise<Compressed>;
 
 /** The text of a removed part. */

@@ -245,13 +245,14 @@ export class Session {
 
   /**
    * Makes the history fit the model. To be called before every model call. Only what is new is transferred. If it fails,
-   * the error's prepared has the history as it is.
+   * the error's prepared has the history as it is. recall: the model has the tool thresh_recall, and shortened results
+   * get an id for it.
    */
-  async prepare({ form = "", pendingTokens = 0, ...options } = {}) {
+  async prepare({ form = "", pendingTokens = 0, recall = false, ...options } = {}) {
     const kept = this.#kept;
     const since = kept.form === form ? { since: kept.revision } : {};
     this.#kept = { form: undefined, revision: undefined, items: [] }; // after an error, the next one gets everything
-    const answer = await this.#call("window.prepare", { format: form, pendingTokens, ...since }, options);
+    const answer = await this.#call("window.prepare", { format: form, pendingTokens, recall, ...since }, options);
     const name = form ? "messages" : "history";
     answer[name] = [...kept.items.slice(0, answer.keep ?? 0), ...answer[name]];
     this.#kept = { form, revision: answer.revision, items: answer[name] };

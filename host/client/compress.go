@@ -12,6 +12,8 @@ type CompressOptions struct {
 	Model, Format, Strategy string
 	// ContextLimit is in tokens; 0 is the model's.
 	ContextLimit int
+	// NoRecall says that the model cannot ask for a removed result: then no id stands in its place.
+	NoRecall bool
 }
 
 // Compressed are messages to send as they are. Unchanged says why nothing was tried; "" if something was.
@@ -38,7 +40,7 @@ type Removed struct {
 // is read.
 func (c *Client) Compress(ctx context.Context, messages []json.RawMessage, o CompressOptions) (Compressed, error) {
 	return call[Compressed](ctx, c, "messages.compress", members{"messages": messages, "model": o.Model,
-		"format": o.Format, "strategy": o.Strategy, "contextLimit": o.ContextLimit})
+		"format": o.Format, "strategy": o.Strategy, "contextLimit": o.ContextLimit, "recall": !o.NoRecall})
 }
 
 // Retrieve returns the text of a removed part.

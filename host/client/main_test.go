@@ -45,7 +45,7 @@ func serve() (address string, done func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	guard := access.NewGuard(machine.Store(), "", log)
-	alone := proxy.New(proxy.Options{Host: machine, Guard: guard, Recall: &proxy.Recall{Key: []byte("key")}, Logger: log})
+	alone := proxy.New(proxy.Options{Host: machine, Guard: guard, Recall: &proxy.Recall{}, Logger: log})
 	go func() {
 		ended <- network.Serve(ctx, l, nil, time.Second, network.Options{Host: service.PublicHost(machine), Log: log,
 			Guard: guard, Store: machine.Store(), Alone: alone})

@@ -91,6 +91,9 @@ func (s *Session) AddMessagesOnce(ctx context.Context, key, form string, message
 type PrepareOptions struct {
 	// PendingTokens is what the request contains besides the history and the session's system prompt.
 	PendingTokens int
+	// Recall says that the model has the tool thresh_recall: shortened results have an id for it, which
+	// [Session.Recorded] takes too.
+	Recall bool
 	// Form has messages returned, in the form of a provider, in place of entries.
 	Form string
 }
@@ -125,7 +128,7 @@ type prepared struct {
 func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, error) {
 	s.preparing.Lock()
 	defer s.preparing.Unlock()
-	p := s.with(members{"pendingTokens": o.PendingTokens, "format": o.Form})
+	p := s.with(members{"pendingTokens": o.PendingTokens, "recall": o.Recall, "format": o.Form})
 	if o.Form == s.form && s.revision != nil {
 		p["since"] = *s.revision
 	}

@@ -169,7 +169,7 @@ func TestWhatAnAccessTokenMaySet(t *testing.T) {
 	want := []string{
 		"compression.strategy", "compression.threshold", "compression.preserveThreshold",
 		"compression.topPreserveThreshold", "compression.hardLimit", "compression.keep",
-		"compression.keepShare", "compression.density.readWritePruning", "compression.density.fileDedupe",
+		"compression.keepShare", "compression.recall", "compression.density.readWritePruning", "compression.density.fileDedupe",
 		"compression.density.recencyPruning", "compression.density.recencyRetention", "compression.density.cadence",
 		"compression.density.optimizeThreshold", "compression.density.minSavings", "compression.density.partialWrites",
 		"compression.density.toolPresets", "compression.density.tools", "model.name", "model.contextLimit",
@@ -197,7 +197,7 @@ func TestWhatAProjectMaySet(t *testing.T) {
 	want := []string{
 		"compression.strategy", "compression.threshold", "compression.profile", "compression.preserveThreshold",
 		"compression.topPreserveThreshold", "compression.hardLimit", "compression.keep",
-		"compression.keepShare", "compression.density.readWritePruning",
+		"compression.keepShare", "compression.recall", "compression.density.readWritePruning",
 		"compression.density.fileDedupe", "compression.density.recencyPruning", "compression.density.recencyRetention",
 		"compression.density.cadence", "compression.density.optimizeThreshold", "compression.density.minSavings",
 		"compression.density.partialWrites", "compression.density.toolPresets", "compression.density.tools",

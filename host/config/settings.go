@@ -41,10 +41,12 @@ type Compression struct {
 	// HardLimit is "make-room", "make-room-keep-human" or "error".
 	HardLimit string `koanf:"hardLimit"`
 	// Keep are patterns of what stays whole, at most KeepShare of the window, in [0, 1].
-	Keep      []string       `koanf:"keep"`
-	KeepShare float64        `koanf:"keepShare"`
-	LLM       CompressionLLM `koanf:"llm"`
-	Density   Density        `koanf:"density"`
+	Keep      []string `koanf:"keep"`
+	KeepShare float64  `koanf:"keepShare"`
+	// Recall: the model always has the tool that gives back what was removed.
+	Recall  bool           `koanf:"recall"`
+	LLM     CompressionLLM `koanf:"llm"`
+	Density Density        `koanf:"density"`
 }
 
 // CompressionLLM holds the settings under "compression.llm": a limit for the use of the model.

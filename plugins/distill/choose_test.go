@@ -3,6 +3,7 @@ package distill
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -236,16 +237,40 @@ func TestAFailureStaysOne(t *testing.T) {
 	}
 }
 
-// The line for calls names each once, where it was made last, and no more than fit.
+// The line for calls names each once by its tool, where it was made last, no more than fit, and says how many others there
+// are. Read again, it says the same.
 func TestTheLineForCalls(t *testing.T) {
-	line := func(told ...string) string { return fold([][]string{nil, told}).Blocks[0].(sdk.Text).Text }
-	if got := line("Bash a", "Bash b", "Bash a"); got != foldStart+"Bash b; Bash a"+foldEnd {
-		t.Errorf("got %q", got)
+	long := "/w/" + strings.Repeat("deep/", 40) + "a.go"
+	many := func(n int) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprintf("Make target-%03d", i))
+		}
+		return all
 	}
-	got := line(strings.Fields(each(400, func(i int) string { return fmt.Sprintf("make-target-%03d", i) }))...)
-	if !strings.HasPrefix(got, foldStart+"…; ") || !strings.HasSuffix(got, "target-399"+foldEnd) ||
-		len(got) > maxFold+len(foldStart)+len(foldEnd)+len(foldMore) {
-		t.Errorf("%d bytes: %q", len(got), got)
+	for want, calls := range map[string][]string{
+		"Bash b, a ×2":         {"Bash a", "Bash b", "Bash a"},
+		"Bash a; Read x, y":    {"Read x", "Bash a", "Read y"},
+		"Bash ×2; Read x":      {"Bash", "Bash", "Read x"},
+		"Read x; Bash":         {"Read x", "Bash"},
+		"Bash a — error ×2, a": {"Bash a — error", "Bash a — error", "Bash a"},
+		"Read " + long:         {"Read " + subject(long)},
+		"Bash cd /w && grep -rn something in all of these files because it must be somewhere there and …": {"Bash " + subject(
+			"cd /w && grep -rn something in all of these files because it must be somewhere there and nowhere-else")},
+		"Bash …":            {"Bash " + subject(strings.Repeat("x", 5000))},
+		"Bash echo a,b c x": {"Bash " + subject("echo a, b; c ×")},
+		"Make " + strings.ReplaceAll(strings.Join(many(400)[68:], ", "), "Make ", "") + "; and 68 more": many(400),
+	} {
+		var all []told
+		for _, c := range calls {
+			all = append(all, told{c, 1})
+		}
+		line := fold([][]told{nil, all})
+		if got := line.Blocks[0].(sdk.Text).Text; got != foldStart+want+foldEnd || len(got) > maxFold+100 {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if again := fold([][]told{folded(line)}); !reflect.DeepEqual(again, line) {
+			t.Errorf("read again: %s", again.Blocks[0].(sdk.Text).Text)
+		}
 	}
 }
 

@@ -66,7 +66,7 @@ func TestWhatTheAISaidStaysAndWhatNobodyUsedGoes(t *testing.T) {
 	left := transcript(got.History)
 	for _, want := range []string{
 		"Never touch the lexer.", "It is compute_20_30", "It is compute_38_30", "compute_39_59(input",
-		"results removed: read_file /w/file_0.go; ",
+		"results removed: read_file /w/file_0.go, ",
 	} {
 		if !strings.Contains(left, want) {
 			t.Errorf("%q is gone", want)

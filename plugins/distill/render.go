@@ -9,7 +9,7 @@ import (
 // render makes the new history from what was chosen. Entries keep their order, and those that stay are the host's own,
 // with their origin, so the host sends only what changed.
 func (p *plan) render() (entries []sdk.Content) {
-	told := make([][]string, len(p.now)) // what the line for calls says of each entry
+	told := make([][]told, len(p.now)) // what the line for calls says of each entry
 	news := false
 	for _, g := range p.groups {
 		if g.left < calls && g.calls > 0 {

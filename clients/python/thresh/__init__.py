@@ -315,10 +315,12 @@ class Session:
     def _add(self, key: str, **request: Any) -> State:
         return _state(self._call("history.add", key=key or str(uuid.uuid4()), **request))
 
-    def prepare(self, form: str = "", pending_tokens: int = 0, timeout: Optional[float] = None) -> Prepared:
+    def prepare(self, form: str = "", pending_tokens: int = 0, timeout: Optional[float] = None,
+                recall: bool = False) -> Prepared:
         """Makes the history fit the model. To be called before every model call. Only what is new is transferred. If it
-        fails, the error's `prepared` has the history as it is."""
-        request: JSON = {"session": self.id, "format": form, "pendingTokens": pending_tokens}
+        fails, the error's `prepared` has the history as it is. recall: the model has the tool thresh_recall, and
+        shortened results get an id for it."""
+        request: JSON = {"session": self.id, "format": form, "pendingTokens": pending_tokens, "recall": recall}
         if self._kept.revision is not None and self._kept.form == form:
             request["since"] = self._kept.revision
         kept, self._kept = self._kept, _Kept()  # after an error, the next one gets everything

@@ -39,11 +39,12 @@ class Compressed:
 
 
 def compress(messages: List[JSON], model: str = "", format: str = "", strategy: str = "", context_limit: int = 0,
-             address: str = "", token: str = "") -> Compressed:
+             address: str = "", token: str = "", recall: bool = True) -> Compressed:
     """Makes a whole conversation small, as the caller holds it: not what an earlier call returned. It is recognised by
-    its content, so that what was sent before is sent again, and the provider's prompt cache is read."""
+    its content, so that what was sent before is sent again, and the provider's prompt cache is read.
+    Without recall, the model cannot ask for a removed result, and no id stands in its place."""
     request: JSON = {"messages": messages, "model": model, "format": format, "strategy": strategy,
-                     "contextLimit": context_limit}
+                     "contextLimit": context_limit, "recall": recall}
     a = _call("messages.compress", request, address, token)
     return Compressed(a["messages"], a["format"], a["tokensBefore"], a["tokensAfter"], a["removed"],
                       a.get("unchanged", ""))

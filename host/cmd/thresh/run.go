@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -83,11 +82,9 @@ func (a *app) serve(cmd *cobra.Command) error {
 			}
 			ends = append(ends, others.Close)
 		}
-		p, err := messagesAlone(cmd.Context(), proxy.Options{Host: others, Logger: log})
-		if err == nil {
-			ends = append(ends, func() error { p.Close(); return nil })
-		}
-		return p, err
+		p := proxy.New(proxy.Options{Host: others, Recall: &proxy.Recall{}, Logger: log})
+		ends = append(ends, func() error { p.Close(); return nil })
+		return p, nil
 	})
 	err = stdio.Serve(cmd.Context(), h, alone, a.in, a.out, log)
 	mu.Lock() // a request that was given up may be opening them
@@ -98,14 +95,6 @@ func (a *app) serve(cmd *cobra.Command) error {
 		err = errors.New("standard output was closed: the program that reads the replies has ended")
 	}
 	return errors.Join(err, h.Close()) // what was acknowledged and is not in a transcript must be known
-}
-
-// messagesAlone makes what makes messages small that come without a session, on a host with a store.
-func messagesAlone(ctx context.Context, o proxy.Options) (_ *proxy.Server, err error) {
-	if o.Recall, err = newRecall(ctx, o.Host); err != nil {
-		return nil, err
-	}
-	return proxy.New(o), nil
 }
 
 // measure serves measurements at an address, and exports them to the collector that the environment names, until end is

@@ -137,10 +137,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	if err != nil {
 		return errors.Join(err, machine.Close())
 	}
-	alone, err := messagesAlone(ctx, proxy.Options{Host: machine, Guard: guard, Watch: seen, Logger: log})
-	if err != nil {
-		return errors.Join(err, machine.Close())
-	}
+	alone := proxy.New(proxy.Options{Host: machine, Guard: guard, Watch: seen, Recall: &proxy.Recall{}, Logger: log})
 	// h and machine are one host: h is its public API, which doors use, and machine is for what that API does not
 	// promise.
 	h, kept := service.PublicHost(machine), machine.Store()
@@ -196,11 +193,8 @@ func (a *app) openService(cmd *cobra.Command, c *config.Config, localToken strin
 func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Options, meter metric.MeterProvider,
 	insecure bool) (door *admission, err error) {
 	set := o.Host.Config().Settings()
-	if o.Recall, err = recallOf(ctx, o.Host); err != nil {
-		return nil, err
-	}
-	if o.Recall != nil { // clients of many conversations come to one address
-		o.Recall.Named = true
+	if set.Proxy.Recall { // clients of many conversations come to one address
+		o.Recall = &proxy.Recall{Named: true}
 	}
 	if o.Upstreams, err = proxy.ParseUpstreams(set.Proxy.Upstreams); err != nil {
 		return nil, err
@@ -224,26 +218,6 @@ func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Opt
 	})
 	a.say(hclog.Info, "proxy at "+network.URL(l, door.certificate != nil))
 	return door, nil
-}
-
-func recallOf(ctx context.Context, h *window.Host) (*proxy.Recall, error) {
-	if !h.Config().Settings().Proxy.Recall {
-		return nil, nil
-	}
-	recall, err := newRecall(ctx, h)
-	if err != nil {
-		return nil, fmt.Errorf("proxy.recall: %w", err)
-	}
-	return recall, nil
-}
-
-// newRecall makes ids with the key of the host's store, which all of its hosts have.
-func newRecall(ctx context.Context, h *window.Host) (*proxy.Recall, error) {
-	key, err := h.Store().Secret(ctx, "recall")
-	if err != nil {
-		return nil, err
-	}
-	return &proxy.Recall{Key: key}, nil
 }
 
 // reload reads the configuration again, on SIGHUP, with the files that prove who is who: a renewed certificate is shown

@@ -218,10 +218,8 @@ func (w *wrapped) openProxy(ctx context.Context, meter metric.MeterProvider) err
 	}
 	// In a dry run nothing is removed, and an agent's requests are its own.
 	var recall *proxy.Recall
-	if !w.dryRun && !w.client.asksNothing(w.command) {
-		if recall, err = recallOf(ctx, w.host); err != nil {
-			return err
-		}
+	if !w.dryRun && !w.client.asksNothing(w.command) && w.host.Config().Settings().Proxy.Recall {
+		recall = &proxy.Recall{}
 	}
 	shown := filepath.Base(cmp.Or(w.name, "wrap")) // in 'thresh top'
 	if w.dryRun {

@@ -16,8 +16,13 @@ type Entry struct {
 	Count
 	// Refers says that it has marks which name the place where lines are instead.
 	Refers bool
+	// Was has for each block the sum of the result that it was before rewrites; the zero value for one that is as it was
+	// added, is no result, or is too small to ask for. It is nil if there is none. See [Marker].
+	Was []Sum
 	// Place is where the entry is stored. The journal sets it before the entry is part of a history.
 	Place Place
+	// Unmarked is the history's own entry of one to which a view has added marks; nil for others.
+	Unmarked *Entry
 }
 
 // Place is where a store has an entry. The zero value is nowhere.

@@ -123,7 +123,7 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 			unknown, counts = counts[0], counts[1:]
 		}
 		e := &Entry{ID: old.ID, Content: c.Content, Count: recount(old.Count, c.Kept, unknown.Blocks),
-			Refers: refers(c.Content)}
+			Refers: refers(c.Content), Was: was(old, c.Part)}
 		p.Replacements[c.Index], p.changed[i] = c.Content, e
 		p.After += e.Tokens
 	}
@@ -201,7 +201,8 @@ func (s Snapshot) plan(
 			p.entries[i] = &Entry{Content: part.Content}
 			fresh = append(fresh, part.Content)
 		case part.Edited:
-			p.entries[i] = &Entry{ID: old[part.Index].ID, Content: part.Content, Refers: refers(part.Content)}
+			p.entries[i] = &Entry{ID: old[part.Index].ID, Content: part.Content, Refers: refers(part.Content),
+				Was: was(old[part.Index], part)}
 			if unknown := newBlocks(part); unknown != nil {
 				fresh = append(fresh, content.Content{Speaker: part.Content.Speaker, Blocks: unknown})
 			}

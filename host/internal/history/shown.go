@@ -20,6 +20,7 @@ type shown struct {
 	// before.
 	kept   []run
 	before list
+	marks  string // the name of the marker that its entries have marks of
 }
 
 // list is what a view holds; all lists but problems have the same length. Cells are never overwritten, because earlier
@@ -70,7 +71,7 @@ func (v *shown) upTo(p place, units int) *shown {
 		list: list{
 			v.entries[:p.out:p.out], v.contents[:p.out:p.out], v.sums[:p.out:p.out], v.problems[:p.problems:p.problems],
 		},
-		units: v.units[:units:units],
+		units: v.units[:units:units], marks: v.marks,
 	}
 }
 
@@ -83,7 +84,7 @@ func (v *shown) rewritten(first int) {
 // them without looking at an entry. Of two edits without a view in between, the second finds none to keep.
 func (v *shown) edited(changes []check.Change) {
 	units := v.units
-	*v = shown{before: v.list, units: make([]unit, 0, room(len(units)))}
+	*v = shown{before: v.list, marks: v.marks, units: make([]unit, 0, room(len(units)))}
 	begin, removed := place{}, 0
 	for _, c := range changes {
 		if n := dependingOn(units, c.Index); n > 0 {

@@ -23,6 +23,8 @@ type View struct {
 	// Revision and Epoch are the history's when the view was made, Owned and OwnedTokens its entries and tokens then.
 	Revision, Epoch    uint64
 	Owned, OwnedTokens int
+	// Marks is the name of the marker that it was made with; "" for none.
+	Marks string
 
 	at       Point
 	contents []content.Content
@@ -42,7 +44,7 @@ func (v View) Contents() []content.Content { return v.contents }
 // tokens. Within an epoch it only compares what was not settled in both; after a rewrite, up to the first entry that
 // differs. Of two concurrent turns the one that ends first may be the later one.
 func (v View) Shared(earlier View) (entries, tokens int) {
-	if v.Epoch == earlier.Epoch {
+	if v.Epoch == earlier.Epoch && v.Marks == earlier.Marks {
 		entries = min(earlier.settled, v.settled)
 	}
 	for entries < min(len(v.Entries), len(earlier.Entries)) && same(v.Entries[entries], earlier.Entries[entries]) {
@@ -68,15 +70,24 @@ func (h *History) View(count func(content.Content) int) View { return h.ViewAt(n
 
 // ViewAt is View without what was appended after a point; a nil point is now. See [History.SnapshotAt].
 func (h *History) ViewAt(m *Point, count func(content.Content) int) View {
+	return h.MarkedAt(m, nil, count)
+}
+
+// MarkedAt is ViewAt with marks by which the model asks for what results were before rewrites, if the marker is not nil.
+// All of the view is made again when the marker is another one than last time.
+func (h *History) MarkedAt(m *Point, marker *Marker, count func(content.Content) int) View {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.snapshotAt(m)
+	if h.shown.marks != marker.name() {
+		h.shown = shown{marks: marker.name()}
+	}
 	v := &h.shown
 	base, units := v.settled(len(s.Entries))
 	if units < len(v.units) { // more has been settled than this view may hold: it is made apart
 		v = v.upTo(base.place, units)
 	}
-	b := viewBuilder{shown: v, place: base.place, count: count}
+	b := viewBuilder{shown: v, place: base.place, count: count, marker: marker}
 	for {
 		if b.takeOver(len(s.Entries)) {
 			continue
@@ -98,6 +109,7 @@ func (h *History) ViewAt(m *Point, count func(content.Content) int) View {
 		Problems: append([]outcome.Problem(nil), v.problems[:b.place.problems]...), Tokens: v.sums.of(0, b.out),
 		Pending:  pending,
 		Revision: s.Revision, Epoch: s.Epoch, Owned: len(s.Entries), OwnedTokens: s.Tokens, at: s.at,
+		Marks:   marker.name(),
 		settled: settled,
 	}
 }
@@ -109,8 +121,13 @@ func same(a, b *Entry) bool {
 		sameBlocks(a.Content.Blocks, b.Content.Blocks)
 }
 
-// SentAs reports whether an entry is sent as another one was.
-func (e *Entry) SentAs(other *Entry) bool { return same(e, other) }
+// SentAs reports whether an entry of a view is what the history has now.
+func (e *Entry) SentAs(now *Entry) bool {
+	if e.Unmarked != nil {
+		e = e.Unmarked
+	}
+	return same(e, now)
+}
 
 func sameBlocks(a, b []content.Block) bool {
 	return slices.EqualFunc(a, b, func(x, y content.Block) bool {

@@ -53,13 +53,14 @@ type viewBuilder struct {
 	*shown
 	place
 	// match knows the calls so far, read is the exchange read last, and count counts made responses.
-	match turns.Matcher
-	read  exchange
-	count func(content.Content) int
+	match  turns.Matcher
+	read   exchange
+	count  func(content.Content) int
+	marker *Marker
 }
 
 func (b *viewBuilder) emit(e *Entry) {
-	b.put(b.out, e)
+	b.put(b.out, b.marked(e))
 	b.out++
 	for _, block := range e.Content.Blocks {
 		if o, opaque := block.(content.Opaque); opaque && !ofProvider(e.Content) {
@@ -150,7 +151,8 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 // responses adds an entry of a tool without the responses that answer no call. answers tells which do; nil if there are
 // no calls.
 func (b *viewBuilder) responses(e *Entry, answers func(content.ToolResponse) bool) {
-	blocks := e.Content.Blocks
+	all := b.marked(e)
+	blocks := all.Content.Blocks
 	kept, same := blocks, true // nearly always all of them
 	for i, block := range blocks {
 		r, ok := block.(content.ToolResponse)
@@ -165,10 +167,10 @@ func (b *viewBuilder) responses(e *Entry, answers func(content.ToolResponse) boo
 		}
 	}
 	if same {
-		b.emit(e)
+		b.emit(all)
 		return
 	}
-	c := e.Content
+	c := all.Content
 	c.Blocks = kept
 	if c.HasContent() {
 		b.emit(&Entry{ID: e.ID, Content: c, Count: Count{Tokens: b.count(c)}})

@@ -28,8 +28,9 @@ type Keeper struct {
 	memory    atomic.Int64 // what the sessions take, in bytes, about
 	releasing sync.Mutex   // held while memory is released
 
-	mu   sync.Mutex // guards open; nothing else is locked under it
-	open map[*Journal]struct{}
+	mu    sync.Mutex // guards what follows; nothing else is locked under it
+	open  map[*Journal]struct{}
+	marks []byte // the key of ids; nil until one is needed
 }
 
 func NewKeeper(s store.Store, name string, maxMemory func() int64) *Keeper {

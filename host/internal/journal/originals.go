@@ -11,14 +11,14 @@ import (
 )
 
 // Originals returns what was added under an id, before strategies changed it: the entry with that id (as outcomes and
-// the placeholders of removed results name it) or, if there is none, the entries with the tool call of that id and its
-// responses.
+// the placeholders of removed results name it), the result with the id of a mark or, if there is none, the entries with
+// the tool call of that id and its responses.
 //
 // It reads the transcript log or, without one, the store. The error wraps [ErrNoTranscript] if there is neither, and
 // [ErrNotRecorded] if the id is not known.
 func (j *Journal) Originals(ctx context.Context, id string) ([]content.Content, error) {
 	switch {
-	case j.log == nil && j.store != nil:
+	case j.store != nil && (j.log == nil || IsID(id)):
 		return j.storedOriginals(ctx, id)
 	case j.log == nil:
 		return nil, j.wrong(ErrNoTranscript)

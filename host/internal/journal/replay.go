@@ -186,7 +186,7 @@ func (r *replay) tail(ctx context.Context, tag uint64) (n observed, err error) {
 	for _, step := range steps {
 		own := tag != 0 && step.tag == tag
 		n.own = n.own || own
-		if err := r.step(step, own || slices.Contains(p.lost, step.tag)); err != nil {
+		if err := r.step(ctx, step, own || slices.Contains(p.lost, step.tag)); err != nil {
 			return n, fmt.Errorf("record %d: %w", step.seq, err)
 		}
 		// After each record: an error in the next one leaves memory at what was taken in.
@@ -202,7 +202,7 @@ func (r *replay) tail(ctx context.Context, tag uint64) (n observed, err error) {
 			p.since = 0
 		}
 	}
-	return n, r.views()
+	return n, r.views(ctx)
 }
 
 // skipViews finds the records whose views hold at the end. Making the others would take longer than all else in a tail
@@ -222,7 +222,7 @@ func (r *replay) skipViews(steps []step) {
 }
 
 // step takes in a record; mine: this host wrote it, and did not know.
-func (r *replay) step(step step, mine bool) error {
+func (r *replay) step(ctx context.Context, step step, mine bool) error {
 	switch step.kind {
 	case store.Added:
 		// All entries of a session have the encoding of any of its records.
@@ -234,7 +234,7 @@ func (r *replay) step(step step, mine bool) error {
 		r.seen.lost = slices.DeleteFunc(r.seen.lost, func(lost uint64) bool { return lost == step.tag })
 	// The views before the rewrite cannot be made after it. A strategy's entries name no tasks.
 	case store.Rewritten:
-		if err := r.views(); err != nil {
+		if err := r.views(ctx); err != nil {
 			return err
 		}
 		return r.history.Replay(step.rewritten.Rewrite)
@@ -247,7 +247,7 @@ func (r *replay) step(step step, mine bool) error {
 
 // views makes the views that are due of the present history. They are not stored: a view is a part of the history, up
 // to a point.
-func (r *replay) views() error {
+func (r *replay) views(ctx context.Context) error {
 	if !r.sent && !r.last {
 		return nil
 	}
@@ -258,19 +258,24 @@ func (r *replay) views() error {
 	count := r.session.Counter().Entry
 	// Each rewrite begins an epoch.
 	now := r.history.Snapshot().Epoch
-	view := func(p sessionlog.Place) history.View {
+	view := func(p sessionlog.Place) (history.View, error) {
 		// A view of another epoch means that two turns ended at the same time. Without it, the next turn takes nothing
 		// for sent.
 		if !p.Made || p.Epoch != now {
-			return history.View{}
+			return history.View{}, nil
 		}
-		return r.history.ViewAt(&p.Point, count)
+		marker, err := r.Marker(ctx, p.Marks)
+		return r.history.MarkedAt(&p.Point, marker, count), err
 	}
 	if r.sent {
-		r.seen.sentView = view(state.Sent)
+		if r.seen.sentView, err = view(state.Sent); err != nil {
+			return err
+		}
 	}
 	if r.last {
-		r.seen.lastView = view(state.Last)
+		if r.seen.lastView, err = view(state.Last); err != nil {
+			return err
+		}
 	}
 	r.sent, r.last = false, false
 	return nil

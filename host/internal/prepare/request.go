@@ -39,6 +39,8 @@ type Sending struct {
 	Recall bool
 	// Thinking is what the request's model does with thinking that stands behind a change.
 	Thinking Thinking
+	// Marks makes the marks by which the model asks for a shortened result; nil for none.
+	Marks *history.Marker
 	// UpTo, if not nil, is when the turn was requested: what was appended later is neither given to the strategy nor
 	// part of the view, and is left for the next turn. nil: the turn sees everything that the history holds when it
 	// begins.

@@ -107,7 +107,7 @@ func (t *turn) limits() outcome.Limits {
 }
 
 func (t *turn) refresh() {
-	t.view = t.history.ViewAt(t.req.UpTo, t.counter.Entry)
+	t.view = t.history.MarkedAt(t.req.UpTo, t.req.Marks, t.counter.Entry)
 	t.outcome.Tokens, t.outcome.Projected = t.view.Tokens, t.projected(t.view)
 }
 

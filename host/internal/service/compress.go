@@ -17,6 +17,8 @@ type CompressMessages struct {
 	Format       host.Form         `json:"format,omitempty" jsonschema:"recognised if absent"`
 	Strategy     string            `json:"strategy,omitempty" jsonschema:"one without a model; the setting if absent"`
 	ContextLimit int               `json:"contextLimit,omitempty" jsonschema:"the model's if absent"`
+	// Recall is true if it is nil.
+	Recall *bool `json:"recall,omitempty" jsonschema:"the model can ask for a removed result by its id; true if absent"`
 }
 
 // CompressedMessages has the messages to send. Unchanged is "single-question" (no answer of the model yet), "compaction"

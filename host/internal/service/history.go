@@ -28,10 +28,10 @@ func (s *Session) History(ctx context.Context, r Moment) (HistoryAnswer, error) 
 	return HistoryAnswer{h.Entries, h.Tokens, h.Revision}, nil
 }
 
-// RecordedRequest has the id of an entry (e12) or of a tool call.
+// RecordedRequest has the id of an entry (e12), of a mark ([thresh_recall: ID]) or of a tool call.
 type RecordedRequest struct {
 	Of
-	ID string `json:"id" jsonschema:"of an entry (e17), or of a tool call, which returns the call and its responses"`
+	ID string `json:"id" jsonschema:"of an entry (e17), of a mark, or of a tool call, which returns the call and its responses"`
 }
 
 // RecordedAnswer has the entries as they were added; the id of a call finds the call and its responses.

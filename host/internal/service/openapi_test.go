@@ -426,7 +426,7 @@ func servedFrom(t *testing.T, kept store.Store) (url string, machine *window.Hos
 		t.Fatal(err)
 	}
 	guard := access.NewGuard(machine.Store(), "token", log)
-	alone := proxy.New(proxy.Options{Host: machine, Guard: guard, Recall: &proxy.Recall{Key: []byte("key")}, Logger: log})
+	alone := proxy.New(proxy.Options{Host: machine, Guard: guard, Recall: &proxy.Recall{}, Logger: log})
 	l, err := network.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,8 @@ type PrepareRequest struct {
 	Moment
 	// PendingTokens is what the request holds besides the history and the system prompt; 0 if nothing.
 	PendingTokens int `json:"pendingTokens,omitempty" jsonschema:"of the rest of the request, such as tool schemas"`
+	// Recall says that the model has the tool: shortened results then have ids.
+	Recall bool `json:"recall,omitempty" jsonschema:"the model has the tool thresh_recall: shortened results have an id for it"`
 	// Format is the form of the answer; "" is the native one.
 	Format host.Form `json:"format,omitempty" jsonschema:"return messages in this form"`
 	// Since is the revision of a prepared history that the agent still has; nil if it has none.
@@ -45,7 +47,7 @@ func (s *Session) Prepare(ctx context.Context, r PrepareRequest) (*PrepareAnswer
 	if err := checkForm(r.Format); err != nil {
 		return nil, err
 	}
-	ready, failed := s.host.Prepare(ctx, host.PrepareOptions{PendingTokens: r.PendingTokens, UpTo: r.UpTo})
+	ready, failed := s.host.Prepare(ctx, host.PrepareOptions{PendingTokens: r.PendingTokens, Recall: r.Recall, UpTo: r.UpTo})
 	s.publish(Event{Method: "prepare", Revision: ready.Revision, Tokens: ready.Tokens, Pending: r.PendingTokens,
 		Outcome: ready.Outcome, Err: failed})
 	answer, err := s.prepared(ready, r.Format)

@@ -60,14 +60,15 @@ func (s *Session) knows(known int) error {
 }
 
 // PrepareIdentified is [Session.Prepare], which returns the entries of the view with their ids. An entry made for the
-// view alone has none.
+// view alone has none. The door says itself which marks the view has: the ids are those of its conversation, which may
+// have other sessions too.
 func (s *Session) PrepareIdentified(ctx context.Context, known int, o Sending) (Prepared, error) {
 	leave, err := s.journal.Enter()
 	defer leave()
 	if err != nil {
 		return Prepared{}, err
 	}
-	ready, err := s.Prepare(ctx, o)
+	ready, err := s.prepare(ctx, o)
 	if moved := s.knows(known); moved != nil {
 		return Prepared{}, moved
 	}

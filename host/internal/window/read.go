@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -15,6 +16,9 @@ func (s *Session) Refresh(ctx context.Context, upTo *history.Point) (*history.Po
 
 // Position returns the revision of the session's log as this host knows it; 0 without a store.
 func (s *Session) Position() uint64 { return s.journal.Position() }
+
+// Marks returns the ids in the marks of the session's views: see [journal.Journal.Marks].
+func (s *Session) Marks(ctx context.Context) (journal.Marks, error) { return s.journal.Marks(ctx) }
 
 // Originals returns what was added under an id: see [journal.Journal.Originals].
 func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, error) {

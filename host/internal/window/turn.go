@@ -65,7 +65,25 @@ const maxPending = math.MaxInt32
 // After an error the history is valid, and Prepared holds it unchanged: the agent decides what to do. The error says
 // which plugin failed and how (a *plugins.Error, a *history.AnswerError), or that the request is still too large after
 // everything was tried (a *prepare.ContextOverflowError). No other strategy is tried instead.
-func (s *Session) Prepare(ctx context.Context, o Sending) (ready Prepared, err error) {
+func (s *Session) Prepare(ctx context.Context, o Sending) (Prepared, error) {
+	leave, err := s.journal.Enter()
+	defer leave()
+	if err != nil {
+		return Prepared{}, err
+	}
+	// Without a store nothing can be given back. The lab's sessions have none: it does itself what a model would ask for.
+	if s.host.store != nil && (o.Recall || s.Config().Settings().Compression.Recall) {
+		m, err := s.journal.Marks(ctx)
+		if err != nil {
+			return s.unprepared(o), err
+		}
+		o.Recall, o.Marks = true, m.Marker()
+	}
+	return s.prepare(ctx, o)
+}
+
+// prepare is Prepare for a caller that says itself which marks the view has.
+func (s *Session) prepare(ctx context.Context, o Sending) (ready Prepared, err error) {
 	var req prepare.Request
 	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
@@ -207,7 +225,7 @@ func (s *Session) unprepared(o Sending) Prepared {
 	if s.done.Err() != nil {
 		return Prepared{}
 	}
-	view := s.history.ViewAt(o.UpTo, s.currentCounter().Entry)
+	view := s.history.MarkedAt(o.UpTo, o.Marks, s.currentCounter().Entry)
 	return s.prepared(view, outcome.Outcome{
 		TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,
 	}, o)
@@ -269,7 +287,14 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Point) (out outcom
 
 func (s *Session) compressOnce(ctx context.Context, upTo *history.Point) (
 	prepare.Request, outcome.Outcome, error) {
-	w, req, err := s.request(ctx, Sending{Pending: s.pendingTokens(0), UpTo: upTo})
+	s.mu.Lock()
+	sent := s.last.Marks
+	s.mu.Unlock()
+	marker, err := s.journal.Marker(ctx, sent)
+	if err != nil {
+		return prepare.Request{}, outcome.Outcome{}, err
+	}
+	w, req, err := s.request(ctx, Sending{Pending: s.pendingTokens(0), UpTo: upTo, Marks: marker})
 	if err != nil {
 		return req, outcome.Outcome{}, err
 	}

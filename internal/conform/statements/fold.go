@@ -3,6 +3,7 @@ package statements
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -34,36 +35,58 @@ func (r *reading) fold(text string) bool {
 	return true
 }
 
-// folded judges the list: each stands for calls before it that went and ended as it says. An ellipsis says that there
-// were more.
-func (r *reading) folded(list []string) string {
+// folded judges the list: groups of calls of a tool, which came before it and went, how often each did and how it ended,
+// and at last how many more there are.
+func (r *reading) folded(groups []string) string {
 	calls := r.gone()
-	listed := map[turns.At]bool{}
-	for i, said := range list {
-		if said == "…" && i == 0 {
+	named := map[string]bool{}
+	listed := 0
+	for i, group := range groups {
+		if more := 0; i > 0 && i == len(groups)-1 && moreCalls(group, &more) {
+			if listed+more > len(calls) {
+				return fmt.Sprintf("there are no %d more calls", more)
+			}
 			continue
 		}
-		if slices.Contains(list[:i], said) {
-			return fmt.Sprintf("it stands there twice: %q", said)
-		}
-		why := fmt.Sprintf("no such call is gone before it: %q", said)
-		for _, at := range calls {
-			found, wrong := r.stands(said, at)
-			if found && wrong == "" {
-				listed[at] = true
-				why = ""
-			} else if found && why != "" {
-				why = wrong
+		tool, list, _ := strings.Cut(group, " ")
+		for _, said := range strings.Split(list, ", ") {
+			name, times := often(strings.TrimSpace(tool + " " + said))
+			if named[name] {
+				return fmt.Sprintf("it stands there twice: %q", name)
+			}
+			named[name] = true
+			why, right := fmt.Sprintf("no such call is gone before it: %q", name), 0
+			for _, at := range calls {
+				if found, wrong := r.stands(name, at); found && wrong == "" {
+					right++
+				} else if found {
+					why = wrong
+				}
+			}
+			if listed += times; right == 0 {
+				return why
+			} else if right < times {
+				return fmt.Sprintf("%d such calls are gone before it: %q", right, said)
 			}
 		}
-		if why != "" {
-			return why
-		}
-	}
-	if list[0] == "…" && len(listed) == len(calls) {
-		return "there were no more calls"
 	}
 	return ""
+}
+
+// moreCalls reads "and 3 more".
+func moreCalls(group string, n *int) bool {
+	read, err := fmt.Sscanf(group, "and %d more", n)
+	return err == nil && read == 1 && *n > 0
+}
+
+// often reads how often a call was made: "go test ×3".
+func often(said string) (name string, times int) {
+	if at := strings.LastIndex(said, " ×"); at >= 0 {
+		if n, err := strconv.Atoi(said[at+len(" ×"):]); err == nil && n > 1 {
+			return said[:at], n
+		}
+	}
+	return said, 1
 }
 
 // stands reports whether an item of a fold names a call of the conversation, and what is wrong with the outcome that it
@@ -101,15 +124,22 @@ func item(tool, subject string) string {
 	return strings.TrimSpace(clipped(tool) + " " + clipped(subject))
 }
 
-// clipped is the beginning of a text, in about a hundred bytes, on one line and without what divides the list.
+// clipped is the words with which a text begins, in about a hundred bytes or one word, on one line and without what divides
+// the list; "…" says that there are more.
 func clipped(s string) string {
-	const most = 100
-	end := min(len(s), most)
-	for end < len(s) && s[end]&0xc0 == 0x80 {
-		end++
+	const most, word = 100, 250
+	s = strings.NewReplacer(";", " ", "[", " ", "]", " ", "—", "-", "×", "x").Replace(plain(s))
+	var out []string
+	length := 0
+	for _, w := range strings.Fields(s) {
+		length += len(w)
+		if len(w) > word || len(out) > 0 && length+len(out) > most {
+			out = append(out, "…")
+			break
+		}
+		out = append(out, w)
 	}
-	s = strings.NewReplacer(";", " ", "[", " ", "]", " ", "—", "-").Replace(plain(s[:end]))
-	return strings.Join(strings.Fields(s), " ")
+	return strings.ReplaceAll(strings.Join(out, " "), ", ", ",")
 }
 
 // gone lists the calls of the conversation before the entry that is read that are not in the view.

@@ -9,6 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
+	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -17,10 +18,6 @@ import (
 
 // Tool is the name of the tool.
 const Tool = tools.Recall
-
-// Mark returns what stands behind the text that replaces a result: the id by which the tool finds it. The text is
-// part of requests to models and of their prompt caches: changing its form rewrites conversations.
-func Mark(id string) string { return " [" + Tool + ": " + id + "]" }
 
 // Server answers the requests of an agent.
 type Server struct {
@@ -88,7 +85,7 @@ func list() map[string]any { return map[string]any{"tools": []any{tool}} }
 // Description is what a model reads of the tool. Each request of an agent has all of it: it is short.
 var Description = "Finds what was removed from this conversation to save space: tool results, calls, messages. Use it " +
 	"when you need something from before that you no longer see, rather than guess, ask again or redo it. " +
-	"It shows how things were then, not how files are now. Where a result was removed, " + Mark("ID")[1:] +
+	"It shows how things were then, not how files are now. Where a result was removed, " + marks.Recall("ID")[1:] +
 	" may stand."
 
 // Schema is that of the arguments. It must not be changed.

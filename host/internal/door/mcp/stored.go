@@ -14,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// Stored returns a [Server.Recall] for a session of a store, which hosts may be writing meanwhile. Ids are those of calls
-// and of entries; parts have an entry's and the number of a block in it.
+// Stored returns a [Server.Recall] for a session of a store, which hosts may be writing meanwhile. Ids are those of
+// marks, of calls and of entries; parts have an entry's and the number of a block in it.
 func Stored(in store.Store, key store.Key, t *tools.Taxonomy) func(context.Context, Asked) ([]Part, error) {
 	s := stored{in, key, t}
 	return func(ctx context.Context, a Asked) ([]Part, error) {
@@ -52,6 +52,12 @@ func (s stored) read(ctx context.Context, id string) ([]Part, error) {
 	if err != nil {
 		return nil, err
 	}
+	var marked journal.Marks
+	if journal.IsID(id) {
+		if marked, err = journal.MarksOf(ctx, s.in, s.key); err != nil {
+			return nil, err
+		}
+	}
 	entry, number, _ := strings.Cut(id, ".")
 	var results, blocks []search.Place
 	for _, e := range all.Added {
@@ -59,7 +65,7 @@ func (s stored) read(ctx context.Context, id string) ([]Part, error) {
 			at := search.Place{Entry: e.ID, Block: j}
 			r, isResult := b.(content.ToolResponse)
 			switch {
-			case isResult && r.CallID == id:
+			case isResult && r.CallID == id, marked.Key != nil && marked.ID(b) == id:
 				results = append(results, at) // the entry may have those of other calls too
 			case search.Text(b) != "" && (e.ID == id || e.ID == entry && strconv.Itoa(j) == number):
 				blocks = append(blocks, at)

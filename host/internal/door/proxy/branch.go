@@ -45,6 +45,9 @@ type branch struct {
 	items int
 	// conversation is the name that its sessions have in common, however often it was forked.
 	conversation string
+	// recalls has the ids of its parts, and marks makes the marks of its last view; nil for one without.
+	recalls journal.Marks
+	marks   *journal.Marker
 	// offered: the agent has the tool by which removed results are read again, as its last request says.
 	offered bool
 	// ids are those of parts that were removed and may be asked for, by where these stand, and recalled where they
@@ -88,8 +91,7 @@ type branch struct {
 	// rest identifies what requests hold besides the conversation: system prompt, tools, settings.
 	rest    [sha256.Size]byte
 	pending int // tokens of what has the sum rest
-	marks   int // tokens of the marks in the last view, with the option Recall
-	// kept is how many tokens the last request had besides the view and the marks, because they had to stay: counts has
+	// kept is how many tokens the last request had besides the view, because they had to stay: counts has
 	// those of entries that did. It is negative where less was sent.
 	kept int
 	// sent is what the last request had of the entries, for a model that seals thinking, and refused how many entries have
@@ -191,6 +193,13 @@ func (s *Server) open(
 		name += "-" + hex.EncodeToString(first[:6])
 	}
 	b.conversation = name
+	if host.Store() != nil {
+		var err error
+		b.recalls, err = s.marks(ctx, store.Key{Owner: key.Owner, ID: name}, b.thread.identity.alone)
+		if err != nil {
+			return err
+		}
+	}
 	for n := range maxBranches {
 		key.ID = branchID(name, n)
 		if host.IsOpen(key.Owner, key.ID) {

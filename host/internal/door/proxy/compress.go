@@ -33,6 +33,7 @@ import (
 type alone struct {
 	identity identity
 	set      map[string]any // settings of its own
+	recall   bool           // its model can ask for a removed result
 	// before are the tokens of the messages as they came, and removed what is not sent of them.
 	before  int
 	removed []service.Removed
@@ -69,7 +70,7 @@ func (s *Server) Compress(ctx context.Context, from access.Grant, r service.Comp
 	if form == nil {
 		return a, &service.RequestError{Field: "format", Message: fmt.Sprintf(`"format": %.40q: %v`, a.Format, host.ErrForm)}
 	}
-	x := &exchange{server: s, grant: from, route: route{task: turn, api: form.Form.API}, alone: &alone{}}
+	x := &exchange{server: s, grant: from, route: route{task: turn, api: form.Form.API}, alone: &alone{recall: r.Recall == nil || *r.Recall}}
 	if x.profile, err = s.profile(""); err != nil {
 		return a, err
 	}
@@ -191,28 +192,13 @@ func (x *exchange) upstream() string {
 	return x.profile.upstreams.of(x.route.provider).String()
 }
 
-// partID returns the id of a part, "" for one of a kind that is not kept: 24 digits, of which the first 12 are the
-// conversation's. Gateways know ids in texts by that length.
-func (c *Recall) partID(owner, conversation string, b content.Block) string {
-	sum, ok := c.sum(owner, conversation, b)
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("%s%012d", conversation[len(compressName):], sum%1e12)
-}
-
-// hashTokens is what the mark of a removed result counts at most.
-const hashTokens = 13
-
-// list notes what is not sent of messages that came alone, and puts marks where results were, as [branch.mark] does: in
-// the words by which gateways know that the model may ask for one.
-func (b *branch) list(s *Server, p *body.Plan) (tokens int) {
+// list notes what is not sent of messages that came alone.
+func (b *branch) list(p *body.Plan) {
 	b.thread.mu.Lock()
 	defer b.thread.mu.Unlock()
 	b.removed = nil
 	p.Removed(func(at body.Ref, was content.Block) {
-		id := b.known(at, was, s.options.Recall.partID)
-		gone := service.Removed{ID: id, Message: at.Item, Kind: was.Kind()}
+		gone := service.Removed{ID: b.known(at, was), Message: at.Item, Kind: was.Kind()}
 		switch was := was.(type) {
 		case content.ToolCall:
 			gone.Tool = was.Name
@@ -221,11 +207,6 @@ func (b *branch) list(s *Server, p *body.Plan) (tokens int) {
 		}
 		b.removed = append(b.removed, gone)
 	})
-	p.MarkRecall(func(at body.Ref, _ content.ToolResponse) string {
-		tokens += hashTokens
-		return " [hash=" + b.ids[at] + "]"
-	})
-	return tokens
 }
 
 // Retrieve gives a removed part back: of a conversation in memory, or of one in the store. The error wraps
@@ -236,7 +217,7 @@ func (s *Server) Retrieve(ctx context.Context, from access.Grant, r service.Retr
 		return a, fmt.Errorf("%.40q: %w", r.ID, service.ErrNoPart)
 	}
 	of := store.Key{Owner: from.Name, ID: compressName + r.ID[:12]}
-	found, err := s.part(ctx, of, r.ID, s.options.Recall.partID, func(i identity) bool { return i.name == of.ID })
+	found, err := s.part(ctx, of, r.ID, true, func(i identity) bool { return i.name == of.ID })
 	if err != nil {
 		return a, err
 	}

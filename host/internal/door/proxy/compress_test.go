@@ -43,11 +43,7 @@ func stateless(t testing.TB, set map[string]any) (*proxy.Server, *window.Host) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := h.Store().Secret(t.Context(), "recall")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := proxy.New(proxy.Options{Host: h, Logger: hclog.NewNullLogger(), Recall: &proxy.Recall{Key: key}})
+	p := proxy.New(proxy.Options{Host: h, Logger: hclog.NewNullLogger(), Recall: &proxy.Recall{}})
 	t.Cleanup(func() { p.Close(); _ = h.Close() })
 	return p, h
 }

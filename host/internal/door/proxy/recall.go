@@ -2,11 +2,7 @@ package proxy
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"slices"
@@ -23,58 +19,18 @@ import (
 )
 
 // Recall is how an agent gets back what was removed: [mcp.Path] finds it by words, or by the ids that marks in the
-// conversation and passages have.
+// conversation and passages have. It needs a host with a store.
 type Recall struct {
-	// Key makes the ids. It is the store's, as the conversations are: the ids of one must outlive the process.
-	Key []byte
 	// Named: whoever recalls must name the conversation, in [mcp.SessionHeader]. Only conversations that were named so
 	// have marks. Otherwise all clients are one agent, which this process has started.
 	Named bool
 }
 
-// markTokens is what the mark behind a removed result counts at most, in tokens of o200k_base or cl100k_base.
-const markTokens = 13
-
-// sum identifies a part of a conversation. It is bound to the conversation and to all that the part says, so it cannot
-// be guessed, is the same each time, also in a fork or after a restart, and can never give back something else. ok is
-// false for a part that is not given back.
-func (c *Recall) sum(owner, conversation string, b content.Block) (sum uint64, ok bool) {
-	mac := hmac.New(sha256.New, c.Key)
-	fmt.Fprintf(mac, "%q %q %s ", owner, conversation, b.Kind())
-	switch b := b.(type) {
-	case content.Text:
-		mac.Write([]byte(b.Text))
-	case content.Code:
-		mac.Write([]byte(b.Code))
-	case content.ToolCall:
-		fmt.Fprintf(mac, "%q %q ", b.ID, b.Name)
-		mac.Write(b.Parameters)
-	case content.ToolResponse:
-		fmt.Fprintf(mac, "%q ", b.CallID)
-		mac.Write(b.Result)
-	default:
-		return 0, false
-	}
-	return binary.BigEndian.Uint64(mac.Sum(nil)), true
-}
-
-// idDigits is the length of an id: 50 bits in five tokens, of which letters take twice as many.
-const idDigits = 15
-
-// id returns the id of a part; "" for one that has none.
-func (c *Recall) id(owner, conversation string, b content.Block) string {
-	sum, ok := c.sum(owner, conversation, b)
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("%015d", sum%1e15)
-}
-
 // known notes the id of a part of the branch, and returns it. The caller holds b.mu and b.thread.mu.
-func (b *branch) known(at body.Ref, part content.Block, makes identifies) string {
+func (b *branch) known(at body.Ref, part content.Block) string {
 	id, known := b.ids[at]
 	if !known {
-		id = makes(b.thread.identity.owner, b.conversation, part)
+		id = b.recalls.ID(part)
 		if b.ids == nil {
 			b.ids, b.recalled = map[body.Ref]string{}, map[string]body.Ref{}
 		}
@@ -83,23 +39,19 @@ func (b *branch) known(at body.Ref, part content.Block, makes identifies) string
 	return id
 }
 
-// mark puts ids into the places of removed results. It returns what the marks count, in tokens: the host does not see
-// them. The caller holds b.mu.
-func (b *branch) mark(s *Server, p *body.Plan) (tokens int) {
-	c, of := s.options.Recall, b.thread.identity
-	if of.alone {
-		return b.list(s, p)
+// marker returns what makes the marks of the next view: nil if the model cannot ask for what they mark. messages.compress
+// says itself whether it can; otherwise the request has the tool, or the user says that all have it.
+func (b *branch) marker(x *exchange) *journal.Marker {
+	c, of := x.server.options.Recall, b.thread.identity
+	switch {
+	case of.alone && x.alone.recall:
+		return b.recalls.Marker()
+	case of.alone || c == nil || c.Named && !of.named:
+		return nil
+	case b.offered || b.session.Config().Settings().Compression.Recall:
+		return b.recalls.Marker()
 	}
-	if c == nil || !b.offered || c.Named && !of.named {
-		return 0
-	}
-	b.thread.mu.Lock()
-	defer b.thread.mu.Unlock()
-	p.MarkRecall(func(at body.Ref, r content.ToolResponse) string {
-		tokens += markTokens
-		return mcp.Mark(b.known(at, r, c.id))
-	})
-	return tokens
+	return nil
 }
 
 // recall answers a request of the protocol.
@@ -123,10 +75,10 @@ func (s *Server) recall(w http.ResponseWriter, r *http.Request, grant access.Gra
 
 // lookUp finds the part of a conversation with an id, whole.
 func (s *Server) lookUp(ctx context.Context, of store.Key, id string, may func(identity) bool) ([]mcp.Part, error) {
-	if len(id) != idDigits {
+	if !journal.IsID(id) {
 		return nil, nil
 	}
-	found, err := s.part(ctx, of, id, s.options.Recall.id, may)
+	found, err := s.part(ctx, of, id, false, may)
 	if err != nil || found == nil {
 		return nil, err
 	}
@@ -146,12 +98,9 @@ type part struct {
 	content.Block
 }
 
-// identifies makes the id of a part.
-type identifies func(owner, conversation string, _ content.Block) string
-
 // part finds the part with an id, nil if none has it: in memory, or in the store, where another host may have removed
 // it.
-func (s *Server) part(ctx context.Context, of store.Key, id string, makes identifies, may func(identity) bool) (*part, error) {
+func (s *Server) part(ctx context.Context, of store.Key, id string, hash bool, may func(identity) bool) (*part, error) {
 	all := slices.DeleteFunc(s.threads.all(), func(b *branch) bool {
 		return b.thread.identity.owner != of.Owner || !may(b.thread.identity)
 	})
@@ -166,12 +115,16 @@ func (s *Server) part(ctx context.Context, of store.Key, id string, makes identi
 	}
 	// An id may be older than this process, and its part where there is no mark.
 	for _, b := range all {
-		if found := b.part(id, makes); found != nil {
+		if found := b.part(id); found != nil {
 			return found, nil
 		}
 	}
 	if of.ID == "" {
 		return nil, nil
+	}
+	marks, err := s.marks(ctx, of, hash)
+	if err != nil {
+		return nil, err
 	}
 	for n := range maxBranches {
 		key := store.Key{Owner: of.Owner, ID: branchID(of.ID, n)}
@@ -184,7 +137,7 @@ func (s *Server) part(ctx context.Context, of store.Key, id string, makes identi
 		}
 		for _, e := range all.Added {
 			for j, b := range e.Content.Blocks {
-				if makes(of.Owner, of.ID, b) == id {
+				if marks.ID(b) == id {
 					return &part{key, e.ID, j, b}, nil
 				}
 			}
@@ -194,7 +147,7 @@ func (s *Server) part(ctx context.Context, of store.Key, id string, makes identi
 }
 
 // part finds the part of the branch with an id; nil if none has it.
-func (b *branch) part(id string, makes identifies) *part {
+func (b *branch) part(id string) *part {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.thread.mu.Lock()
@@ -203,7 +156,7 @@ func (b *branch) part(id string, makes identifies) *part {
 	owner := b.thread.identity.owner
 	for _, e := range b.entries {
 		for j, block := range e.Content.Blocks {
-			if known && e.Refs[j] == at || !known && makes(owner, b.conversation, block) == id {
+			if known && e.Refs[j] == at || !known && b.recalls.ID(block) == id {
 				return &part{store.Key{Owner: owner, ID: b.session.ID()}, e.ID, j, block}
 			}
 		}
@@ -240,13 +193,16 @@ func (s *Server) search(ctx context.Context, of store.Key, a mcp.Asked, may func
 	if key.ID == "" {
 		return nil, nil
 	}
+	marks, err := s.marks(ctx, store.Key{Owner: of.Owner, ID: of.ID}, false)
+	if err != nil {
+		return nil, err
+	}
 	found, err := journal.SearchRemoved(ctx, s.options.Host.Store(), key, s.tools(), q)
 	parts := make([]mcp.Part, 0, len(found))
 	for _, p := range found {
 		i := slices.IndexFunc(only.Added, func(e journal.Added) bool { return e.ID == p.Entry })
 		if i >= 0 { // another host may go on with it now
-			id := s.options.Recall.id(of.Owner, of.ID, only.Added[i].Content.Blocks[p.Block])
-			parts = append(parts, mcp.Part{Passage: p, ID: id})
+			parts = append(parts, mcp.Part{Passage: p, ID: marks.ID(only.Added[i].Content.Blocks[p.Block])})
 		}
 	}
 	return parts, err
@@ -272,10 +228,17 @@ func (b *branch) search(ctx context.Context, s *Server, q search.Query) ([]mcp.P
 			continue
 		}
 		e := b.entries[i]
-		id := b.known(e.Refs[p.Block], e.Content.Blocks[p.Block], s.options.Recall.id)
+		id := b.known(e.Refs[p.Block], e.Content.Blocks[p.Block])
 		parts = append(parts, mcp.Part{Passage: p, ID: id})
 	}
 	return parts, nil
+}
+
+// marks has the ids of a conversation, by the name that its sessions have in common.
+func (s *Server) marks(ctx context.Context, of store.Key, hash bool) (journal.Marks, error) {
+	marks, err := journal.MarksOf(ctx, s.options.Host.Store(), of)
+	marks.Hash = hash
+	return marks, err
 }
 
 // tools is the taxonomy of the host's own settings.

@@ -57,11 +57,7 @@ const token = "local"
 // recalls gives a proxy the option, with the key of its host's store.
 func recalls(t *testing.T, named bool) func(*proxy.Options) {
 	return func(o *proxy.Options) {
-		key, err := o.Host.Store().Secret(t.Context(), "recall")
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Recall = &proxy.Recall{Key: key, Named: named}
+		o.Recall = &proxy.Recall{Named: named}
 		o.Guard, o.Open = access.NewGuard(store.NewMemory(), token, hclog.NewNullLogger()), true
 	}
 }

@@ -43,9 +43,10 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) (t p
 	}
 	// One time for the turn and for its price: both ask whether the prompt cache has expired. What the last request had
 	// besides the view, this one will have too.
-	t.at, t.pending = time.Now(), b.pending+b.marks+max(b.kept, 0)
+	t.at, t.pending = time.Now(), b.pending+max(b.kept, 0)
+	b.marks = b.marker(x)
 	t.Prepared, err = b.session.PrepareIdentified(ctx, len(b.entries), window.Sending{Pending: t.pending, At: t.at,
-		Recall: x.server.options.Recall != nil && b.offered, Thinking: x.thinking})
+		Recall: b.marks != nil && x.alone == nil, Marks: b.marks, Thinking: x.thinking})
 	// An error without a view leaves the one of the last turn.
 	if t.Contents() != nil {
 		b.see(t.Prepared)
@@ -69,7 +70,7 @@ func (b *branch) see(v window.Prepared) {
 // settle works out what a turn saved, by what is sent: the view, and what had to stay although the view lacks it. sent
 // is false if the client's bytes are sent instead. It is for a turn whose request has been made.
 func (b *branch) settle(x *exchange, t prepared, sent bool, err error) {
-	pending := b.pending + b.marks + b.kept
+	pending := b.pending + b.kept
 	size, entries := turnSize{whole: b.whole + b.pending, sent: t.Tokens + pending, at: t.at}, b.shown
 	if !sent || t.Contents() == nil {
 		size.sent, entries = size.whole, len(b.entries)
@@ -97,10 +98,16 @@ func (b *branch) planned(ctx context.Context, s *Server, r *body.Request) (*body
 	if err != nil {
 		return nil, err
 	}
+	if b.marks != nil {
+		plan.MarkBlanked(func(was content.ToolResponse) string { return b.marks.Of(was) })
+	}
+	if b.thread.identity.alone {
+		b.list(plan)
+	}
 	if b.kept, err = b.differs(ctx, s, plan); err != nil {
 		return nil, err
 	}
-	b.marks, b.shown = b.mark(s, plan), plan.Entries()
+	b.shown = plan.Entries()
 	return plan, nil
 }
 

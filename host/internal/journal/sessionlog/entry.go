@@ -2,6 +2,7 @@ package sessionlog
 
 import (
 	"encoding/json"
+	"slices"
 	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -21,6 +22,7 @@ const (
 	entryTokens   = 6
 	entryCounts   = 7
 	entryNoBlocks = 8 // an empty list of blocks, which is not the same as none
+	entryWas      = 9
 )
 
 // The other fields of a block have the numbers of [content.KindField.Stored]. With one layout for all kinds, one rule
@@ -42,6 +44,11 @@ func (w *Writer) entry(m *message, e *history.Entry) {
 	w.content(m, e.Content)
 	m.int(entryTokens, int64(e.Tokens))
 	m.counts(entryCounts, e.Blocks)
+	var was []byte
+	for _, sum := range e.Was {
+		was = append(was, sum[:]...)
+	}
+	m.string(entryWas, string(was))
 }
 
 func (w *Writer) content(m *message, c content.Content) {
@@ -99,6 +106,13 @@ func (r *Reader) entry(data []byte) (*history.Entry, error) {
 			e.Tokens = int(f.int())
 		case entryCounts:
 			e.Blocks, err = f.counts()
+		case entryWas:
+			for sum := range slices.Chunk(f.bytes, len(history.Sum{})) {
+				if len(sum) < len(history.Sum{}) {
+					return damaged("an entry's sums have %d bytes", len(f.bytes))
+				}
+				e.Was = append(e.Was, history.Sum(sum))
+			}
 		default:
 			err = r.content(&e.Content, &extra, f)
 		}
@@ -107,6 +121,9 @@ func (r *Reader) entry(data []byte) (*history.Entry, error) {
 	e.Content.Extra = content.FieldsOf(extra...)
 	if err == nil && len(e.Blocks) != len(e.Content.Blocks) {
 		err = damaged("an entry has %d blocks and the counts of %d", len(e.Content.Blocks), len(e.Blocks))
+	}
+	if err == nil && e.Was != nil && len(e.Was) != len(e.Content.Blocks) {
+		err = damaged("an entry has %d blocks and %d sums", len(e.Content.Blocks), len(e.Was))
 	}
 	return e, err
 }

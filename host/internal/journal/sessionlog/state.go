@@ -45,10 +45,14 @@ type Place struct {
 	Made  bool
 	Epoch uint64
 	Point history.Point
+	// Marks is the name of the marker that it was made with; "" for none.
+	Marks string
 }
 
 // PlaceOf returns a view's place, with Made set.
-func PlaceOf(v history.View) Place { return Place{Made: true, Epoch: v.Epoch, Point: v.Point()} }
+func PlaceOf(v history.View) Place {
+	return Place{Made: true, Epoch: v.Epoch, Point: v.Point(), Marks: v.Marks}
+}
 
 // A state is written in groups of what changes together. The number of a group is its field in the record and part of
 // the format: it must never be reused. 1 is the tag of a record.
@@ -143,6 +147,7 @@ func (m *message) place(p Place) {
 	m.uint(1, added)
 	m.uint(2, appends)
 	m.uint(3, p.Epoch)
+	m.string(5, p.Marks) // 4 is the group's own
 }
 
 // calibration of one that learned nothing takes no bytes.
@@ -291,6 +296,8 @@ func (p *Place) take(f field) {
 		appends = f.varint
 	case 3:
 		p.Epoch = f.varint
+	case 5:
+		p.Marks = f.string()
 	}
 	p.Point = history.PointOf(added, appends)
 }

@@ -4,10 +4,11 @@ import (
 	"context"
 
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
+	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
 // offer is what the tool thresh_recall adds to requests, in tokens of the host's tokenizer, and where in a recording;
@@ -27,7 +28,7 @@ func newOffer(ctx context.Context, h *window.Host, entries []content.Content) (o
 		return content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: s}}}
 	}
 	const line = "[result removed]"
-	counted, err := h.Count(ctx, []content.Content{text(mcp.Prompt()), text(line), text(line + mcp.Mark("012345678901234"))})
+	counted, err := h.Count(ctx, []content.Content{text(mcp.Prompt()), text(line), text(line + marks.Recall("012345678901234"))})
 	if err != nil {
 		return o, err
 	}
@@ -38,7 +39,7 @@ func newOffer(ctx context.Context, h *window.Host, entries []content.Content) (o
 				if key, ok := keyOf(r); ok {
 					o.whole[key] = true
 				}
-				o.large[r.CallID] = o.large[r.CallID] || body.Recallable(r)
+				o.large[r.CallID] = o.large[r.CallID] || history.Markable(r)
 			}
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
 func says(speaker content.Speaker, text string) content.Content {
@@ -128,7 +129,7 @@ func TestWhatTheWayBackCosts(t *testing.T) {
 		Variants: []compare.Variant{{Strategy: "forgetful"}}}
 	h := open(t, nil)
 	n := counts(t, h, says(content.Human, mcp.Prompt()), says(content.Human, "[gone]"),
-		says(content.Human, "[gone]"+mcp.Mark("012345678901234")))
+		says(content.Human, "[gone]"+marks.Recall("012345678901234")))
 	tool, mark := n[0], n[2]-n[1]
 	if mark < 8 || mark > 13 {
 		t.Errorf("a mark has %d tokens", mark)

@@ -1,29 +1,33 @@
 package body
 
-import "github.com/thresh-dev/thresh/sdk/content"
+import (
+	"slices"
 
-// minRecalled is from what size on, in bytes, a result gets an id where it was: one of a few lines is read again as
-// cheaply by running its tool.
-const minRecalled = 400
+	"github.com/thresh-dev/thresh/sdk/content"
+)
 
-// Recallable reports whether a result gets an id where it was removed.
-func Recallable(r content.ToolResponse) bool { return len(r.Result) >= minRecalled }
-
-// MarkRecall puts a mark behind each text that stands for a result. mark makes it of the result as the client sent it,
-// and of where it was: the same mark for the same result each time, so that the beginning of a request stays as it was
-// sent.
-func (p *Plan) MarkRecall(mark func(at Ref, was content.ToolResponse) string) {
+// MarkBlanked puts a mark behind what stands for each result that had to stay although the view lacks it: all others have
+// the view's marks. mark makes it of the result as the client sent it; the same mark each time, so that the beginning of
+// a request stays as it was sent.
+func (p *Plan) MarkBlanked(mark func(was content.ToolResponse) string) {
 	for i, f := range p.fates {
 		if f.gone {
 			continue
 		}
 		for j, text := range f.texts {
-			was, ok := p.entries[i].Content.Blocks[j].(content.ToolResponse)
-			if ok && Recallable(was) {
-				f.texts[j] = text + mark(p.entries[i].Refs[j], was)
+			if was, ok := p.entries[i].Content.Blocks[j].(content.ToolResponse); ok && !shows(f.shown, was) {
+				f.texts[j] = text + mark(was)
 			}
 		}
 	}
+}
+
+// shows reports whether a view's entry, nil if the view has none, has a result.
+func shows(c *content.Content, was content.ToolResponse) bool {
+	return c != nil && slices.ContainsFunc(c.Blocks, func(b content.Block) bool {
+		r, ok := b.(content.ToolResponse)
+		return ok && r.CallID == was.CallID
+	})
 }
 
 // Removed calls f for each block that is not sent as it came, by position: of an entry that goes, or that has a new text

@@ -1,0 +1,118 @@
+package history
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// The way back to a result that was shortened. Only the view has the marks: no strategy sees them, and what a strategy
+// writes is never taken for one.
+
+// Sum identifies what a block says. The zero value is no block.
+type Sum [16]byte
+
+// SumOf returns the sum of a block; the zero value for a kind that is not given back.
+func SumOf(b content.Block) (sum Sum) {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%s ", b.Kind())
+	switch b := b.(type) {
+	case content.Text:
+		_, _ = h.Write([]byte(b.Text))
+	case content.Code:
+		_, _ = h.Write([]byte(b.Code))
+	case content.ToolCall:
+		_, _ = fmt.Fprintf(h, "%q %q ", b.ID, b.Name)
+		_, _ = h.Write(b.Parameters)
+	case content.ToolResponse:
+		_, _ = fmt.Fprintf(h, "%q ", b.CallID)
+		_, _ = h.Write(b.Result)
+	default:
+		return Sum{}
+	}
+	return Sum(h.Sum(nil))
+}
+
+// minMarked is from what size on, in bytes, a result gets a mark: one of a few lines is read again as cheaply by running
+// its tool.
+const minMarked = 400
+
+// Markable reports whether a result gets a mark where it was shortened.
+func Markable(r content.ToolResponse) bool { return len(r.Result) >= minMarked }
+
+// Marker makes the marks of a conversation whose model can ask for what was removed. nil makes none.
+type Marker struct {
+	// Name tells markers of a session apart, and [View.Marks] has it.
+	Name string
+	// Mark returns what stands behind a result that was shortened, by the sum of what it was.
+	Mark func(was Sum) string
+}
+
+// Of returns the mark for a result that does not stand where it was; "" for one that is too small.
+func (m *Marker) Of(was content.ToolResponse) string {
+	if !Markable(was) {
+		return ""
+	}
+	return m.Mark(SumOf(was))
+}
+
+func (m *Marker) name() string {
+	if m == nil {
+		return ""
+	}
+	return m.Name
+}
+
+// was returns [Entry.Was] of an entry that a rewrite makes of another one. The rewrite says which block a new one is less
+// of; of one that was shortened before, what it was first counts.
+func was(old *Entry, part check.Part) []Sum {
+	var sums []Sum
+	for i, b := range part.Content.Blocks {
+		r, ok := b.(content.ToolResponse)
+		from := part.Kept[i]
+		if from < 0 && len(part.Of) > 0 {
+			from = part.Of[i]
+		}
+		if !ok || from < 0 {
+			continue
+		}
+		var sum Sum
+		if old.Was != nil {
+			sum = old.Was[from]
+		}
+		if before, is := old.Content.Blocks[from].(content.ToolResponse); is && sum == (Sum{}) && part.Kept[i] < 0 &&
+			Markable(before) {
+			sum = SumOf(before)
+		}
+		if sum == (Sum{}) || sum == SumOf(r) { // it is as it was
+			continue
+		}
+		if sums == nil {
+			sums = make([]Sum, len(part.Content.Blocks))
+		}
+		sums[i] = sum
+	}
+	return sums
+}
+
+// marked returns an entry as a view has it: itself, if it has its marks already.
+func (b *viewBuilder) marked(e *Entry) *Entry {
+	if b.marker == nil || e.Was == nil || e.Unmarked != nil {
+		return e
+	}
+	shown := *e
+	shown.Content.Blocks, shown.Unmarked = slices.Clone(e.Content.Blocks), e
+	for i, sum := range e.Was {
+		if r, ok := e.Content.Blocks[i].(content.ToolResponse); ok && sum != (Sum{}) {
+			now := r.WithResultText(r.ResultText() + b.marker.Mark(sum))
+			alone := func(r content.Block) int {
+				return b.count(content.Content{Speaker: e.Content.Speaker, Blocks: []content.Block{r}})
+			}
+			shown.Content.Blocks[i], shown.Tokens = now, shown.Tokens+alone(now)-alone(r)
+		}
+	}
+	return &shown
+}
