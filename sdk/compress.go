@@ -56,14 +56,14 @@ func (p CompressParams) Target() float64 {
 type CompressReason string
 
 const (
-	// ReasonThreshold: the history reached the threshold.
+	// ReasonThreshold: the history reached [CompressParams.Threshold].
 	ReasonThreshold CompressReason = "threshold"
 	// ReasonHardLimit: the next request would not fit into the context window.
 	ReasonHardLimit CompressReason = "hard-limit"
 	// ReasonManual: a user or the agent asked for it.
 	ReasonManual CompressReason = "manual"
-	// ReasonCacheCold: the history is well filled, and the provider's prompt cache expired in a pause, so that a rewrite
-	// costs nothing extra. The threshold need not be reached.
+	// ReasonCacheCold: the history reached [Trigger.EarlyThreshold], and the provider's prompt cache expired in a pause,
+	// so that a rewrite costs nothing extra. The threshold need not be reached.
 	ReasonCacheCold CompressReason = "cache-cold"
 )
 

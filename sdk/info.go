@@ -49,10 +49,12 @@ type Trigger struct {
 	// DefaultThreshold is the share of the context limit, in (0, 1], from which Compress is called when
 	// compression.threshold is not set.
 	DefaultThreshold float64
-	// ColdThreshold asks for a Compress below the threshold too, once the provider's prompt cache has expired in a
-	// pause ([ReasonCacheCold]): from this share on of the room that system prompt and tools leave the history, at most
-	// DefaultThreshold. 0: the threshold alone counts.
-	ColdThreshold float64
+	// EarlyThreshold asks for a Compress below the threshold too where a rewrite pays: by the prices of the model, which
+	// then put [CompressParams.Threshold] lower, or because the provider's prompt cache has expired in a pause
+	// ([ReasonCacheCold]). It is the share from which on that is welcome of the room that system prompt and tools leave
+	// the history, at most DefaultThreshold. It counts only while compression.threshold is not set. 0: never below the
+	// threshold.
+	EarlyThreshold float64
 }
 
 // Continuous is the trigger of a strategy that has Optimize, which then runs before every threshold check.
@@ -65,9 +67,9 @@ func Threshold(defaultThreshold float64) Trigger {
 	return Trigger{Mode: ModeThreshold, DefaultThreshold: defaultThreshold}
 }
 
-// WhenCold returns t with a [Trigger.ColdThreshold].
-func (t Trigger) WhenCold(share float64) Trigger {
-	t.ColdThreshold = share
+// Early returns t with a [Trigger.EarlyThreshold].
+func (t Trigger) Early(share float64) Trigger {
+	t.EarlyThreshold = share
 	return t
 }
 
@@ -105,9 +107,9 @@ func (i Info) Validate() error {
 			errs, fmt.Errorf("Info.Trigger has the default threshold %v; it must be above 0 and at most 1", t),
 		)
 	}
-	if t := i.Trigger; !(t.ColdThreshold >= 0 && t.ColdThreshold <= t.DefaultThreshold) {
-		errs = append(errs, fmt.Errorf("Info.Trigger has the cold threshold %v; it must be above 0 and at most the "+
-			"default threshold, %v, or 0 for none", t.ColdThreshold, t.DefaultThreshold))
+	if t := i.Trigger; !(t.EarlyThreshold >= 0 && t.EarlyThreshold <= t.DefaultThreshold) {
+		errs = append(errs, fmt.Errorf("Info.Trigger has the early threshold %v; it must be above 0 and at most the "+
+			"default threshold, %v, or 0 for none", t.EarlyThreshold, t.DefaultThreshold))
 	}
 	seen := make(map[string]bool, len(i.Config))
 	for n, f := range i.Config {

@@ -13,9 +13,9 @@ type Strategy interface {
 	// Info declares what the strategy is. It must return the same value every time.
 	Info() Info
 
-	// Compress is called when the history is over the threshold, and when the trigger asks for it below
-	// ([Trigger.ColdThreshold]). It returns a new history, made of entries
-	// of in.History (unchanged, or copied and changed) and of new ones, or the reason why there is nothing to do.
+	// Compress is called when the history is over the threshold, and below it where that pays and the trigger asks for it
+	// ([Trigger.EarlyThreshold]). It returns a new history, made of entries of in.History (unchanged, or copied and
+	// changed) and of new ones, or the reason why there is nothing to do.
 	//
 	// The host refuses a result in which a tool response lost its call, and keeps the history as it was. ctx is done
 	// when the host no longer waits for the answer; its deadline is the host's setting plugins.compressTimeout. The

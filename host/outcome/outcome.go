@@ -74,9 +74,13 @@ type Limits struct {
 	// ThresholdFrom is "setting", "strategy default", or [FromPrices] where a Compress pays before that.
 	ThresholdFrom string  `json:"thresholdFrom"`
 	Trigger       float64 `json:"trigger"`
+	// Early is the share of the room for the history from which on the strategy wants to be asked below its own threshold
+	// where that pays: by prices, or with a cold cache, which then is the Compress's Reason. 0: it does not, or the
+	// threshold is a setting.
+	Early float64 `json:"early,omitempty"`
 }
 
-// FromPrices is the source of a threshold that is worked out for each turn.
+// FromPrices is the source of a threshold that is worked out for each turn, not below [Limits.Early].
 const FromPrices = "prices"
 
 // Stable is the beginning of a request that is identical to the beginning of the preceding one. An agent that sets

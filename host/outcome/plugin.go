@@ -14,7 +14,7 @@ type Plugin struct {
 	// Trigger is empty if the plugin could not be asked.
 	Trigger          sdk.TriggerMode `json:"trigger,omitempty"`
 	DefaultThreshold float64         `json:"defaultThreshold,omitempty"`
-	ColdThreshold    float64         `json:"coldThreshold,omitempty"`
+	EarlyThreshold   float64         `json:"earlyThreshold,omitempty"`
 	RequiresLLM      bool            `json:"requiresLLM"`
 	// SHA256 is in hexadecimal; empty if the file cannot be read, and for a built-in strategy.
 	SHA256 string      `json:"sha256,omitempty"`

@@ -17,7 +17,7 @@ func ToInfo(i sdk.Info, library string) (*threshv1.GetInfoResponse, error) {
 		Description: validUTF8(i.Description),
 		Trigger: &threshv1.Trigger{
 			Mode: triggerModes[i.Trigger.Mode], DefaultThreshold: i.Trigger.DefaultThreshold,
-			ColdThreshold: i.Trigger.ColdThreshold,
+			EarlyThreshold: i.Trigger.EarlyThreshold,
 		},
 		RequiresLlm: i.RequiresLLM,
 		Features: &threshv1.Features{
@@ -50,7 +50,7 @@ func FromInfo(r *threshv1.GetInfoResponse) (sdk.Info, error) {
 		Description: r.GetDescription(),
 		Trigger: sdk.Trigger{
 			Mode: mode, DefaultThreshold: r.GetTrigger().GetDefaultThreshold(),
-			ColdThreshold: r.GetTrigger().GetColdThreshold(),
+			EarlyThreshold: r.GetTrigger().GetEarlyThreshold(),
 		},
 		RequiresLLM:  r.GetRequiresLlm(),
 		NeedsNetwork: r.GetFeatures().GetNeedsNetwork(),

@@ -173,7 +173,7 @@ func TestInfoComesBackAsItWent(t *testing.T) {
 					sdk.ModeContinuous, sdk.ModeThreshold,
 				}).Draw(t, "mode"),
 				DefaultThreshold: rapid.Float64().Draw(t, "threshold"),
-				ColdThreshold:    rapid.Float64().Draw(t, "cold threshold"),
+				EarlyThreshold:   rapid.Float64().Draw(t, "early threshold"),
 			},
 			RequiresLLM: rapid.Bool().Draw(t, "llm"), NeedsNetwork: rapid.Bool().Draw(t, "network"),
 		}

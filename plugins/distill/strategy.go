@@ -21,7 +21,7 @@ func (Strategy) Info() sdk.Info {
 		Name:        "distill",
 		Version:     "1.1.0",
 		Description: "keeps the agent's words and lines that later calls need, rewrites rarely; needs no LLM",
-		Trigger:     sdk.Continuous(threshold).WhenCold(coldThreshold),
+		Trigger:     sdk.Continuous(threshold).Early(earlyThreshold),
 		Config: []sdk.ConfigField{{
 			Key: "softWindow", Type: sdk.Number, Default: softest, Minimum: new(softest), Maximum: new(1.0),
 			Description: "the share that is used of a context window of 150,000 tokens or more",

@@ -71,7 +71,7 @@ type description struct {
 	Description      string             `json:"description,omitempty"`
 	Trigger          sdk.TriggerMode    `json:"trigger"`
 	DefaultThreshold float64            `json:"defaultThreshold"`
-	ColdThreshold    float64            `json:"coldThreshold,omitempty"`
+	EarlyThreshold   float64            `json:"earlyThreshold,omitempty"`
 	RequiresLLM      bool               `json:"requiresLLM"`
 	Config           []fieldDescription `json:"config,omitempty"`
 	ProtocolVersion  int                `json:"protocolVersion"`
@@ -96,7 +96,7 @@ func describe(w io.Writer, info sdk.Info) error {
 		Description:      info.Description,
 		Trigger:          info.Trigger.Mode,
 		DefaultThreshold: info.Trigger.DefaultThreshold,
-		ColdThreshold:    info.Trigger.ColdThreshold,
+		EarlyThreshold:   info.Trigger.EarlyThreshold,
 		RequiresLLM:      info.RequiresLLM,
 		ProtocolVersion:  wire.ProtocolVersion,
 		SDK:              sdkName(),

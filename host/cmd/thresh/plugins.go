@@ -113,8 +113,8 @@ func (a *app) printPlugins(found []plugins.Listing) error {
 		if p.DefaultThreshold > 0 {
 			threshold = fmt.Sprintf("%g", p.DefaultThreshold)
 		}
-		if p.ColdThreshold > 0 {
-			threshold += fmt.Sprintf(", cold %g", p.ColdThreshold)
+		if p.EarlyThreshold > 0 {
+			threshold += fmt.Sprintf(", early %g", p.EarlyThreshold)
 		}
 		if p.BuiltIn {
 			path = builtIn

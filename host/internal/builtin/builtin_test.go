@@ -11,7 +11,7 @@ func TestWhatTheStrategiesDeclare(t *testing.T) {
 		trigger sdk.Trigger
 		llm     bool
 	}{
-		"distill":             {sdk.Continuous(0.51).WhenCold(0.35), false},
+		"distill":             {sdk.Continuous(0.51).Early(0.05), false},
 		"high-density":        {sdk.Continuous(0.85), false},
 		"middle-out":          {sdk.Threshold(0.85), true},
 		"one-shot":            {sdk.Threshold(0.85), true},

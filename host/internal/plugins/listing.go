@@ -108,6 +108,6 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 func describe(l *Listing, info sdk.Info) {
 	l.Version, l.Description = info.Version, info.Description
 	l.Trigger, l.DefaultThreshold = info.Trigger.Mode, info.Trigger.DefaultThreshold
-	l.ColdThreshold = info.Trigger.ColdThreshold
+	l.EarlyThreshold = info.Trigger.EarlyThreshold
 	l.RequiresLLM = info.RequiresLLM
 }

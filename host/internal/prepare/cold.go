@@ -5,11 +5,11 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// coldDue reports whether the strategy asks for a Compress once the prompt cache is cold, the cache expired since the
-// last request, and the history fills as much of its room as the strategy declares. The next request writes all of the
+// coldDue reports whether the strategy asks for a Compress below its threshold, the cache expired since the last
+// request, and the history fills as much of its room as the strategy declares. The next request writes all of the
 // history to the cache anyway, so what stays costs no more than without a rewrite.
 func (t *turn) coldDue() bool {
-	prices, share := t.req.Settings.Prices, t.info.Trigger.ColdThreshold
+	prices, share := t.req.Settings.Prices, t.outcome.Limits.Early
 	if share == 0 || prices == nil || prices.CacheRead == 0 {
 		return false
 	}
@@ -19,8 +19,8 @@ func (t *turn) coldDue() bool {
 	if last.IsZero() || !prices.Cold(t.sendTime().Sub(last)) {
 		return false
 	}
-	room := t.hostTokens(t.outcome.Limits.Hard) - t.extraTokens()
-	return room > 0 && float64(t.view.Tokens) >= share*float64(room)
+	room := t.room()
+	return room > 0 && float64(t.view.Tokens) >= share*room
 }
 
 // paysCold says whether a Compress with a cold cache removes enough to be made before the threshold.

@@ -12,15 +12,15 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// whenCold is a scripted strategy that asks for a Compress with a cold cache.
-type whenCold struct {
+// asksEarly is a scripted strategy that declares an early threshold.
+type asksEarly struct {
 	*scripted
 	share float64
 }
 
-func (w whenCold) Info() sdk.Info {
+func (w asksEarly) Info() sdk.Info {
 	i := w.scripted.Info()
-	i.Trigger.ColdThreshold = w.share
+	i.Trigger.EarlyThreshold = w.share
 	return i
 }
 
@@ -55,7 +55,7 @@ func TestAPauseThatOutlastsThePromptCacheCompressesBeforeTheThreshold(t *testing
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(0, &scripted{mode: sdk.ModeThreshold, compress: keepLast(10)})
 			f.req.Settings.ContextLimit, f.req.Settings.Prices = 1000, c.prices
-			f.req.Strategy = whenCold{f.strategy, c.share}
+			f.req.Strategy = asksEarly{f.strategy, c.share}
 			f.req.At = time.Unix(1000, 0)
 			add(f.history, says(content.AI, 1))
 			if got := f.prepare(t).Compress; got.Reason != "" {
@@ -84,7 +84,7 @@ func TestAColdCacheIsNoReasonToRemoveALittle(t *testing.T) {
 		sdk.NoOpReason, error) {
 		return []rewrite.Piece{rewrite.Keep{From: 3, To: len(c.Entries)}}, "", nil
 	}})
-	f.req.Strategy = whenCold{f.strategy, 0.35}
+	f.req.Strategy = asksEarly{f.strategy, 0.35}
 	f.req.Settings.ContextLimit, f.req.Settings.Prices = 1000, cached
 	add(f.history, says(content.AI, 40))
 	f.req.At = time.Unix(1000, 0)

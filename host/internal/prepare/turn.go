@@ -92,15 +92,16 @@ func (t *turn) begin() {
 }
 
 // limits resolves the threshold and the token limits that follow from it. A threshold in the settings takes precedence
-// over the strategy's default.
+// over what the strategy declares.
 func (t *turn) limits() outcome.Limits {
 	s := t.req.Settings
 	l := outcome.Limits{
 		Context: s.ContextLimit, Hard: s.ContextLimit - s.CompletionBudget,
 		Threshold: t.info.Trigger.DefaultThreshold, ThresholdFrom: "strategy default",
+		Early: t.info.Trigger.EarlyThreshold,
 	}
-	if s.Threshold != nil {
-		l.Threshold, l.ThresholdFrom = *s.Threshold, "setting"
+	if s.Threshold != nil { // whoever set it said when
+		l.Threshold, l.ThresholdFrom, l.Early = *s.Threshold, "setting", 0
 	}
 	l.Trigger = l.Threshold * float64(l.Hard)
 	return l

@@ -159,17 +159,18 @@ func (t *turn) room() float64 {
 	return float64(max(t.hostTokens(t.outcome.Limits.Hard)-t.extraTokens(), 0))
 }
 
-// earlyTrigger returns from which request on a Compress is worth it, in the provider's tokens. What the last one left is
-// the least that the next will.
+// earlyTrigger returns from which request on a Compress is worth it, in the provider's tokens, and not before the share
+// that the strategy declares. What the last one left is the least that the next will.
 func (t *turn) earlyTrigger() (trigger float64, ok bool) {
+	share := t.outcome.Limits.Early
 	w, ok := t.early()
-	if !ok || t.info.Trigger.ColdThreshold == 0 || t.req.Settings.Threshold != nil {
+	if !ok || share == 0 {
 		return 0, false
 	}
 	t.mu.Lock()
 	left := t.known.Left
 	t.mu.Unlock()
 	room := t.room()
-	at := w.moment(max(w.depth(room), float64(left)), room)
-	return float64(t.projected(history.View{Tokens: int(at)})), true
+	at := max(w.moment(max(w.depth(room), float64(left)), room), share*room)
+	return float64(t.projected(history.View{Tokens: int(math.Ceil(at))})), true
 }

@@ -190,7 +190,8 @@ const (
 	CompressReason_COMPRESS_REASON_HARD_LIMIT CompressReason = 2
 	// A user or the agent asked for it.
 	CompressReason_COMPRESS_REASON_MANUAL CompressReason = 3
-	// The history is well filled, and the provider's prompt cache expired in a pause: a rewrite costs nothing extra.
+	// The history reached early_threshold, and the provider's prompt cache expired in a pause: a rewrite costs nothing
+	// extra.
 	CompressReason_COMPRESS_REASON_CACHE_COLD CompressReason = 4
 )
 
@@ -396,11 +397,12 @@ type Trigger struct {
 	// Share of the context limit from which on Compress is called when compression.threshold is not set; in (0, 1].
 	DefaultThreshold float64 `protobuf:"fixed64,2,opt,name=default_threshold,json=defaultThreshold,proto3" json:"default_threshold,omitempty"`
 	// Share of the room that system prompt and tools leave the history, at most default_threshold, from which on Compress
-	// is called below the threshold too once the provider's prompt cache has expired in a pause. 0: the threshold alone
-	// counts.
-	ColdThreshold float64 `protobuf:"fixed64,3,opt,name=cold_threshold,json=coldThreshold,proto3" json:"cold_threshold,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// is called below the threshold too where a rewrite pays: by the prices of the model, which then put the threshold
+	// lower, or because the provider's prompt cache has expired in a pause. Not where compression.threshold is set. 0:
+	// never below the threshold.
+	EarlyThreshold float64 `protobuf:"fixed64,3,opt,name=early_threshold,json=earlyThreshold,proto3" json:"early_threshold,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Trigger) Reset() {
@@ -447,9 +449,9 @@ func (x *Trigger) GetDefaultThreshold() float64 {
 	return 0
 }
 
-func (x *Trigger) GetColdThreshold() float64 {
+func (x *Trigger) GetEarlyThreshold() float64 {
 	if x != nil {
-		return x.ColdThreshold
+		return x.EarlyThreshold
 	}
 	return 0
 }
@@ -2385,11 +2387,11 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\frequires_llm\x18\x05 \x01(\bR\vrequiresLlm\x12.\n" +
 	"\x06config\x18\x06 \x03(\v2\x16.thresh.v1.ConfigFieldR\x06config\x12/\n" +
 	"\bfeatures\x18\a \x01(\v2\x13.thresh.v1.FeaturesR\bfeatures\x12\x10\n" +
-	"\x03sdk\x18\b \x01(\tR\x03sdk\"\x89\x01\n" +
+	"\x03sdk\x18\b \x01(\tR\x03sdk\"\x8b\x01\n" +
 	"\aTrigger\x12*\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x16.thresh.v1.TriggerModeR\x04mode\x12+\n" +
-	"\x11default_threshold\x18\x02 \x01(\x01R\x10defaultThreshold\x12%\n" +
-	"\x0ecold_threshold\x18\x03 \x01(\x01R\rcoldThreshold\"T\n" +
+	"\x11default_threshold\x18\x02 \x01(\x01R\x10defaultThreshold\x12'\n" +
+	"\x0fearly_threshold\x18\x03 \x01(\x01R\x0eearlyThreshold\"T\n" +
 	"\bFeatures\x12#\n" +
 	"\rhistory_delta\x18\x01 \x01(\bR\fhistoryDelta\x12#\n" +
 	"\rneeds_network\x18\x02 \x01(\bR\fneedsNetwork\"\x81\x02\n" +

@@ -67,12 +67,12 @@ func checkGetInfo(ctx context.Context, s *suite) (string, error) {
 	if i.RequiresLLM {
 		llm = ", needs a model"
 	}
-	cold := ""
-	if share := i.Trigger.ColdThreshold; share > 0 {
-		cold = fmt.Sprintf(", with a cold prompt cache at %g", share)
+	early := ""
+	if share := i.Trigger.EarlyThreshold; share > 0 {
+		early = fmt.Sprintf(", where it pays from %g of the room on", share)
 	}
 	return fmt.Sprintf("%s %s, trigger %s at %g of the limit%s, %d settings%s", i.Name, text.OneLine(i.Version, 100),
-		i.Trigger.Mode, i.Trigger.DefaultThreshold, cold, len(i.Config), llm), nil
+		i.Trigger.Mode, i.Trigger.DefaultThreshold, early, len(i.Config), llm), nil
 }
 
 // checkGetInfoStable demands the same description each time, within a process and across starts. Hosts cache the

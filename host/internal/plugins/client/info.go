@@ -51,9 +51,9 @@ func checkInfo(name string, info sdk.Info) (sdk.Info, error) {
 	if t := info.Trigger.DefaultThreshold; !(t > 0 && t <= 1) { // refuses NaN too
 		return sdk.Info{}, badInfo("its default threshold %v is not above 0 and at most 1", t)
 	}
-	if t := info.Trigger; !(t.ColdThreshold >= 0 && t.ColdThreshold <= t.DefaultThreshold) {
-		return sdk.Info{}, badInfo("its cold threshold %v is not between 0 and its default threshold %v",
-			t.ColdThreshold, t.DefaultThreshold)
+	if t := info.Trigger; !(t.EarlyThreshold >= 0 && t.EarlyThreshold <= t.DefaultThreshold) {
+		return sdk.Info{}, badInfo("its early threshold %v is not between 0 and its default threshold %v",
+			t.EarlyThreshold, t.DefaultThreshold)
 	}
 	fields, err := checkConfigFields(info.Config)
 	if err != nil {

@@ -22,7 +22,7 @@ type infoRecord struct {
 	Description      string            `json:"description,omitempty"`
 	Trigger          sdk.TriggerMode   `json:"trigger"`
 	DefaultThreshold float64           `json:"defaultThreshold"`
-	ColdThreshold    float64           `json:"coldThreshold,omitempty"`
+	EarlyThreshold   float64           `json:"earlyThreshold,omitempty"`
 	RequiresLLM      bool              `json:"requiresLLM,omitempty"`
 	NeedsNetwork     bool              `json:"needsNetwork,omitempty"`
 	Settings         []sdk.ConfigField `json:"settings,omitempty"`
@@ -34,8 +34,8 @@ func Record(info sdk.Info) (json.RawMessage, error) {
 	return json.Marshal(infoRecord{
 		Version: info.Version, Description: info.Description,
 		Trigger: info.Trigger.Mode, DefaultThreshold: info.Trigger.DefaultThreshold,
-		ColdThreshold: info.Trigger.ColdThreshold,
-		RequiresLLM:   info.RequiresLLM, NeedsNetwork: info.NeedsNetwork, Settings: info.Config,
+		EarlyThreshold: info.Trigger.EarlyThreshold,
+		RequiresLLM:    info.RequiresLLM, NeedsNetwork: info.NeedsNetwork, Settings: info.Config,
 	})
 }
 

@@ -49,8 +49,8 @@ func (s *strategy) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1
 		info.Name = "somebody-else"
 	case "has-no-trigger":
 		info.Trigger = nil
-	case "colder-than-its-threshold":
-		info.Trigger.ColdThreshold = 0.9
+	case "later-than-its-threshold":
+		info.Trigger.EarlyThreshold = 0.9
 	case "threshold-only", "waits-in-compress", "eats-memory", "asks-without-end", "tries-to-escape", "tells-what-it-sees",
 		"fills-its-directory", "starts-threads", "shares-memory", "takes-page-tables":
 		info.Trigger.Mode = threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD

@@ -22,7 +22,7 @@ export interface Info {
   trigger: {
     mode: "TRIGGER_MODE_THRESHOLD" | "TRIGGER_MODE_CONTINUOUS";
     defaultThreshold: number;
-    coldThreshold?: number;
+    earlyThreshold?: number;
   };
   /** Whether a compress asks the host's model. */
   requiresLlm?: boolean;
