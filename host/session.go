@@ -145,7 +145,8 @@ type Prepared struct {
 // call a model; plugins.optimizeTimeout, plugins.compressTimeout and ctx bound that.
 //
 // After an error the history is valid, and Prepared holds it as it is. [KindOverflow] says that everything was tried
-// and the request is still too large. No other strategy is tried in place of one that failed.
+// and the request is still too large. No other strategy is tried in place of one that failed. If it fails
+// again in the next turns, they go on without it: Outcome.Warnings says so, and Outcome.Ladder what was removed to fit.
 func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, error) {
 	if o.Recall {
 		if _, err := s.window.Marks(ctx); err != nil {

@@ -32,6 +32,9 @@ type Outcome struct {
 	// NotIsolated are the measures of isolation that the strategy's plugin does without, each with the reason; nil if
 	// it has all of them.
 	NotIsolated []string `json:"notIsolated,omitempty"`
+	// Failures are the strategy's errors in spite of which the turn went on; Warnings say so. They are for a program in
+	// the same process, such as the host's metrics.
+	Failures []error `json:"-"`
 	// Warnings tell the agent's user in whole sentences of problems in a turn that succeeded: a strategy that failed
 	// and is not called for a while, people's words removed to make room. The host logs each once per session.
 	Warnings []string `json:"warnings,omitempty"`

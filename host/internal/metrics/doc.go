@@ -55,7 +55,7 @@
 //	call      optimize, compress; of a failure also start
 //	state     a plugins.State; the series of the state that the plugin is in is 1, and there is no other
 //	type      input (neither read from nor written to the cache), cache_read, cache_write, output
-//	strategy  the name of the plugin's file; absent if a turn failed before a plugin was chosen
+//	strategy  the strategy in force; none for a turn that failed before its settings were read
 //	profile, model  as they are configured, not as the provider calls the model
 //
 // An attribute without a value is left out. Names over the first hundred of each kind are "other", which bounds the

@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/prepare"
@@ -136,8 +137,10 @@ func (r *Recorder) model(ctx context.Context, llm *prepare.LLM, spent *outcome.S
 }
 
 func (r *Recorder) failure(ctx context.Context, strategy string, out *outcome.Outcome, err error) {
-	if call, reason := failureOf(out, err); reason != "" {
-		r.failures.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, call: call, reason: reason}).add...)
+	for _, err := range append(slices.Clip(out.Failures), err) {
+		if call, reason := failureOf(out, err); reason != "" {
+			r.failures.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, call: call, reason: reason}).add...)
+		}
 	}
 }
 

@@ -166,6 +166,7 @@ func TestWhatATurnRecords(t *testing.T) {
 		"down the ladder": {
 			change: func(o *outcome.Outcome) {
 				o.Compress = outcome.Compress{Reason: sdk.ReasonHardLimit, Failed: secret}
+				o.Failures = []error{failure(plugins.OpStart, plugins.ErrQuarantined)}
 				o.Ladder = []outcome.LadderStep{{Rung: outcome.RungCompress, TokensBefore: 600, TokensAfter: 500},
 					{Rung: outcome.RungResults, TokensBefore: 500, TokensAfter: 100}}
 			},
@@ -174,7 +175,7 @@ func TestWhatATurnRecords(t *testing.T) {
 				"thresh.ladder.steps{rung=compress,strategy=dense} 1",
 				"thresh.ladder.steps{rung=tool-results,strategy=dense} 1",
 				"thresh.tokens.saved{step=tool-results,strategy=dense} 400",
-				"thresh.plugin.failures{call=compress,reason=other,strategy=dense} 1"},
+				"thresh.plugin.failures{call=start,reason=quarantined,strategy=dense} 1"},
 			never: "thresh.tokens.saved{step=compress"}, // the compress step has recorded what it saved
 		"too large": {
 			change: compressed(func(c *outcome.Compress) { c.Kind, c.NoOp = outcome.KindNoOp, sdk.NoOpTailCoversAll }),

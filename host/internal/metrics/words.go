@@ -58,7 +58,7 @@ func optimizeResult(out *outcome.Outcome, err error) (result, reason string) {
 	case o.Skipped != "":
 		return "skipped", word(o.Skipped, outcome.SkippedNotContinuous, outcome.SkippedClean, outcome.SkippedGated,
 			outcome.SkippedHeld)
-	case err != nil && (o.Kind == "" || out.Compress.Reason == ""):
+	case o.Kind == "", err != nil && out.Compress.Reason == "":
 		return bad(err), "" // if it had succeeded, the error would be the compress step's
 	case o.Kind == outcome.KindHeld:
 		return "held", decision(o.Decision.Reason)
@@ -127,8 +127,6 @@ func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 	// A caller that gave up is not a plugin's failure.
 	case errors.Is(err, context.Canceled):
 		return "", ""
-	case out.Compress.Failed != "": // the ladder made room, and only the text of the error is left
-		return callCompress, other
 	case err == nil:
 		return "", ""
 	}

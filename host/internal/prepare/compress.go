@@ -17,7 +17,8 @@ const ineffective = 0.05
 
 // compress is the compress step: the strategy makes the curated history smaller. It is skipped if the strategy had
 // nothing to do with the same history before, and during the cooldown after a non-retryable error. Errors are the
-// strategy's (a [*CompressError]), its answer's ([history.AnswerError]), and ctx's.
+// strategy's (a [*CompressError]), its answer's ([history.AnswerError]), and ctx's. Without one, the strategy may have
+// failed all the same, see [turn.fails].
 func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) error {
 	out := &t.outcome.Compress
 	out.Reason = reason
@@ -51,8 +52,8 @@ func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) error {
 	if err != nil {
 		return t.compressFailed(ctx, err)
 	}
-	// Even for a no-op: the plugin and its model answered, so a cooldown has no reason any more.
-	t.compressSucceeded()
+	// Even for a no-op: the plugin and its model answered.
+	t.works(CallCompress)
 	if plan == nil {
 		t.leaves(snapshot.Tokens)
 		t.rememberNoOp(snapshot, out.NoOp)

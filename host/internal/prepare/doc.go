@@ -5,9 +5,11 @@
 //	optimise → threshold? → compress → hard limit? → ladder
 //
 // optimize.go is the density step, with cadence.go (may it change the history now?), sent.go (what the prompt cache
-// holds) and growth.go (how many requests the savings last). huge.go cuts huge results before a Compress. ladder*.go
-// make room without a strategy. port.go is what this package needs from outside, services.go what a strategy may ask the
-// host for during a Compress. Nothing here knows what a process or a wire message is.
+// holds) and growth.go (how many requests the savings last). huge.go cuts huge results before a Compress. ladder*.go make
+// room without a strategy. Every failure of the strategy ends in failure.go (turn.fails); missing.go is a strategy that
+// cannot be had. thinking.go takes out thinking that a model would refuse behind a change. port.go is what this package
+// needs from outside, services.go what a strategy may ask the host for during a Compress. Nothing here knows what a
+// process or a wire message is.
 //
 // # Locking
 //

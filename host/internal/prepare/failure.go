@@ -65,59 +65,82 @@ func (e *CompressError) Describe() failure.Description {
 	}
 }
 
-// compressFailed returns the error for the agent, counts the failure, and starts the cooldown after a non-retryable
-// error. A cancelled turn does not count.
+// Calls is a set of what a strategy is asked for.
+type Calls uint8
+
+const (
+	CallStart Calls = 1 << iota // a process that takes calls
+	CallOptimize
+	CallCompress
+)
+
+// fails is where every failure of the strategy ends: it could not be had, it failed, or its answer was refused. The
+// turn fails with err, so that the agent sees it. If the strategy fails in the turns after that, too, a session that
+// can send nothing would be worse than a turn without the strategy: then fails returns nil, and the turn goes on, over
+// the hard limit only if the ladder may make room. A Compress that can wait for the agent to try again is left to it.
+func (t *turn) fails(ctx context.Context, call Calls, err error) error {
+	if ctx.Err() != nil || t.blocked { // not the strategy's
+		return err
+	}
+	t.mu.Lock()
+	if t.current() {
+		t.known.Failing |= call
+	}
+	t.mu.Unlock()
+	over := !t.fits()
+	switch {
+	case !t.failing, call == CallCompress && !over, call != CallOptimize && over && !t.req.Settings.Ladder:
+		return err
+	}
+	t.outcome.Failures = append(t.outcome.Failures, err)
+	if call != CallOptimize && over {
+		t.outcome.Compress.Reason, t.outcome.Compress.Failed = sdk.ReasonHardLimit, err.Error()
+	}
+	without := "the turn goes on without it"
+	if over {
+		without = "the host makes room without it"
+	}
+	if call == CallOptimize {
+		without = "nothing is pruned"
+	}
+	// What a process printed at last differs each time.
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	t.warn("%s failed again, and %s: %s", t.info.Name, without, line)
+	return nil
+}
+
+// works ends the failures of a call that has just succeeded. Only the process could be missing before it.
+func (t *turn) works(call Calls) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.current() {
+		t.known.Failing &^= call | CallStart
+	}
+}
+
+// compressFailed starts the cooldown after a failure that no retry helps, unless the turn was cancelled.
 func (t *turn) compressFailed(ctx context.Context, err error) error {
 	var known *CompressError
 	if !errors.As(err, &known) {
 		err = fmt.Errorf("compress with %s: its answer was refused: %w", t.info.Name, err)
 	}
-	if ctx.Err() != nil {
-		return err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.current() {
-		return err
-	}
-	t.known.Failures++
 	cooldown := t.req.Settings.Cooldown
-	if known != nil && known.Retryable || cooldown <= 0 {
-		return err
+	if ctx.Err() == nil && cooldown > 0 && (known == nil || !known.Retryable) {
+		t.mu.Lock()
+		if t.current() {
+			t.known.Failure = &Failure{Strategy: t.info.Name, Until: t.now().Add(cooldown), Error: err.Error()}
+		}
+		t.mu.Unlock()
 	}
-	t.known.Failure = &Failure{Strategy: t.info.Name, Until: t.now().Add(cooldown), Error: err.Error()}
-	return err
+	return t.fails(ctx, CallCompress, err)
 }
 
-// compressSucceeded ends a series of failures. A no-op is a success too.
-func (t *turn) compressSucceeded() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.known.Failures = 0
-}
-
-// continuesWithout reports whether the ladder makes room although the Compress failed. The agent must see the first
-// failure. If the retry fails too, dropping the oldest entries is better than a session that can send
-// nothing.
-func (t *turn) continuesWithout(ctx context.Context, err error) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.req.Settings.Ladder || t.blocked || ctx.Err() != nil || t.known.Failures < 2 || t.fits() {
-		return false
-	}
-	t.outcome.Compress.Failed = err.Error()
-	return true
-}
-
-// warnFailure adds a warning for a turn that continues although the strategy failed, in this turn or before. The
-// request is over the threshold then, and only the hard limit makes it smaller.
-func (t *turn) warnFailure() {
-	switch c := t.outcome.Compress; {
-	case c.Failed != "":
-		t.warn("%s failed again, and the host makes room without it: %s", t.info.Name, c.Failed)
-	case c.Cooldown != nil:
+// warnCooldown adds a warning for a turn that goes on although the strategy failed before. The request is over the
+// threshold then, and only the hard limit makes it smaller.
+func (t *turn) warnCooldown() {
+	if c := t.outcome.Compress.Cooldown; c != nil {
 		t.warn("%s failed and is not asked again before %s, while the history stays over the threshold: %s",
-			t.info.Name, c.Cooldown.Until.Format(time.RFC3339), c.Cooldown.Error)
+			t.info.Name, c.Until.Format(time.RFC3339), c.Error)
 	}
 }
 

@@ -61,10 +61,7 @@ func (t *turn) withoutRecalls(ctx context.Context) error {
 	t.mu.Lock()
 	t.known.NoOp = nil // it was about another history
 	t.mu.Unlock()
-	if err := t.compress(ctx, sdk.ReasonHardLimit); err != nil && !t.continuesWithout(ctx, err) {
-		return err
-	}
-	return nil
+	return t.compress(ctx, sdk.ReasonHardLimit)
 }
 
 // descend may have to repeat the ladder, because the provider's count of what is left is an estimate.

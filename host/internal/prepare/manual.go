@@ -25,6 +25,9 @@ func (p *Pipeline) PlanOptimize(ctx context.Context, req Request) (*history.Plan
 	defer p.running.Release(1)
 	t := p.newTurn(req)
 	out := &t.outcome.Optimize
+	if gone, is := req.Strategy.(*Missing); is {
+		return nil, *out, gone.err
+	}
 	if t.info.Trigger.Mode != sdk.ModeContinuous {
 		return nil, *out, fmt.Errorf("%s: %w", t.info.Name, ErrNotContinuous)
 	}
@@ -58,11 +61,14 @@ func (p *Pipeline) Compress(ctx context.Context, req Request) (outcome.Outcome, 
 	// A user wants it tried, whatever an earlier turn remembered. What was optimised stays so: a Compress adds nothing.
 	p.mu.Lock()
 	k := &p.known
-	k.NoOp, k.Failure, k.Failures, k.Stuck = nil, nil, 0, false
+	k.NoOp, k.Failure, k.Failing, k.Stuck = nil, nil, 0, false
 	p.mu.Unlock()
 	t := p.newTurn(req)
 	t.begin()
-	err := t.keep()
+	_, err := t.missing(ctx)
+	if err == nil {
+		err = t.keep()
+	}
 	if err == nil {
 		err = t.compress(ctx, sdk.ReasonManual)
 	}

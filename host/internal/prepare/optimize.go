@@ -31,8 +31,9 @@ func (t *turn) optimize(ctx context.Context) error {
 	plan, err := t.planOptimize(ctx, snapshot)
 	t.markOptimized(snapshot, false) // even after an error: the same history is not tried again (REQ-HD-002.7)
 	if err != nil {
-		return fmt.Errorf("optimize with %s: %w", t.info.Name, err)
+		return t.fails(ctx, CallOptimize, fmt.Errorf("optimize with %s: %w", t.info.Name, err))
 	}
+	t.works(CallOptimize)
 	if plan.Empty() { // an empty result is no rewrite (REQ-HD-002.5)
 		out.Kind = outcome.KindNoOp
 		return nil

@@ -44,9 +44,10 @@ func New(sessionID string, h *history.History, counter Counter) *Pipeline {
 // Prepare runs one turn. It returns the history as it is safe to send, and what was done to it.
 //
 // An error leaves the history valid: as it was, or as the last completed step left it. It is the failed step's; no
-// other strategy is tried. A [ContextOverflowError] means that every step was taken and the request is
-// still too large. A [CompressError] says whether a retry may help. A turn waits for the one before it; if ctx ends
-// meanwhile, it takes no step and returns the history as it is.
+// other strategy is tried. If the strategy failed in an earlier turn, too, this one may go on without it: turn.fails.
+// A [ContextOverflowError] means that every step was taken and the request is still too large. A [CompressError] says
+// whether a retry may help. A turn waits for the one before it; if ctx ends meanwhile, it takes no step and returns the
+// history as it is.
 func (p *Pipeline) Prepare(ctx context.Context, req Request) (history.View, outcome.Outcome, error) {
 	start := time.Now()
 	req.Pending = min(max(0, req.Pending), maxPending)
@@ -89,7 +90,7 @@ func (p *Pipeline) newTurn(req Request) *turn {
 	defer p.mu.Unlock()
 	return &turn{
 		Pipeline: p, req: req, info: req.Strategy.Info(),
-		version: cmp.Or(req.SettingsVersion, p.version),
+		version: cmp.Or(req.SettingsVersion, p.version), failing: p.known.Failing != 0,
 	}
 }
 

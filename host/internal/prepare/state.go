@@ -19,7 +19,7 @@ type State struct {
 	Stuck bool
 	// Left is how many tokens of history the last Compress left, or would have, or found that it cannot make fewer.
 	Left        int
-	Failures    int      // consecutive Compress calls that failed
+	Failing     Calls    // those that failed and have not worked since
 	NoOp        *NoOp    // nil: the last Compress did something
 	Failure     *Failure // nil: no cooldown
 	Calibration tokens.Calibration

@@ -17,6 +17,9 @@ type turn struct {
 	info    sdk.Info
 	version uint64 // Pipeline.version when its settings were read, see [turn.current]
 
+	// failing: the strategy failed in an earlier turn, and what failed has not worked since.
+	failing bool
+
 	found   history.View    // what was safe to send when the turn began
 	view    history.View    // and as the last step left it
 	outcome outcome.Outcome // what was done so far
@@ -33,14 +36,21 @@ func (t *turn) run(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	missing, err := t.missing(ctx)
+	if err != nil {
+		return err
+	}
 	if err := t.checkRoom(); err != nil {
 		return err
 	}
 	if err := t.keep(); err != nil {
 		return err
 	}
-	if t.req.Thinking == ThinkingHeld {
+	switch {
+	case t.req.Thinking == ThinkingHeld:
 		return t.hold()
+	case missing:
+		return t.withoutStrategy(ctx)
 	}
 	if err := t.optimize(ctx); err != nil {
 		return err
@@ -61,10 +71,10 @@ func (t *turn) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := t.compress(ctx, reason); err != nil && !t.continuesWithout(ctx, err) {
+	if err := t.compress(ctx, reason); err != nil {
 		return err
 	}
-	t.warnFailure()
+	t.warnCooldown()
 	if reason == sdk.ReasonHardLimit {
 		return t.makeFit(ctx)
 	}

@@ -316,13 +316,15 @@ func (h *Host) CheckOwn(c *config.Config, names ...string) error {
 // Strategies returns the sorted names of the strategies found. It starts no plugin.
 func (h *Host) Strategies() []string { return h.plugins.Names() }
 
-// CallsModel reports whether a strategy calls a model, as its plugin says, which is started for it.
+// CallsModel reports whether a strategy calls a model, as its plugin says, which is started for it. The error is why one
+// that was never started here does not start.
 func (h *Host) CallsModel(ctx context.Context, name string) (bool, error) {
-	s, err := h.plugins.Strategy(ctx, name)
-	if err != nil {
+	_, err := h.plugins.Strategy(ctx, name)
+	info := h.plugins.Info(name)
+	if err != nil && info.Name == "" {
 		return false, err
 	}
-	return s.Info().RequiresLLM, nil
+	return info.RequiresLLM, nil
 }
 
 // forget frees the id of a closed session.

@@ -64,7 +64,8 @@ const maxPending = math.MaxInt32
 //
 // After an error the history is valid, and Prepared holds it unchanged: the agent decides what to do. The error says
 // which plugin failed and how (a *plugins.Error, a *history.AnswerError), or that the request is still too large after
-// everything was tried (a *prepare.ContextOverflowError). No other strategy is tried instead.
+// everything was tried (a *prepare.ContextOverflowError). No other strategy is tried instead, but if
+// the strategy fails again, turns go on without it.
 func (s *Session) Prepare(ctx context.Context, o Sending) (Prepared, error) {
 	leave, err := s.journal.Enter()
 	defer leave()
@@ -152,21 +153,8 @@ func (s *Session) request(ctx context.Context, o Sending) (*prepare.Pipeline, pr
 	version := w.SettingsVersion()
 	s.mu.Unlock()
 	set := c.Settings()
-	strategy, err := s.host.plugins.Strategy(ctx, set.Compression.Strategy)
-	if err != nil {
-		return nil, prepare.Request{}, err
-	}
-	own, err := strategy.Config(c.Strategy)
-	if err != nil {
-		return nil, prepare.Request{}, err
-	}
-	// A missing key must not stop strategies that call no model.
-	var model *prepare.LLM
-	if strategy.Info().RequiresLLM {
-		if model, err = s.host.model(c, s.key.Owner); err != nil {
-			return nil, prepare.Request{}, err
-		}
-	}
+	name := set.Compression.Strategy
+	strategy, own, model := s.strategy(ctx, c)
 	prices, err := s.host.prices.choose(set)
 	if err != nil {
 		return nil, prepare.Request{}, err
@@ -180,7 +168,7 @@ func (s *Session) request(ctx context.Context, o Sending) (*prepare.Pipeline, pr
 	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Sending: o,
 		Compressing: s.journal.Lease,
 		Apply: func(plan *history.Plan, step string) error {
-			return s.journal.Rewrite(plan, step, strategy.Name())
+			return s.journal.Rewrite(plan, step, name)
 		},
 		Settings: prepare.Settings{
 			CallSettings:     sdk.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
@@ -188,7 +176,7 @@ func (s *Session) request(ctx context.Context, o Sending) (*prepare.Pipeline, pr
 			CompressSettings: compress,
 			Threshold:        set.Compression.Threshold, Tools: taxonomy,
 			Keep: rules, KeepShare: set.Compression.KeepShare,
-			LLM: model, Prompt: prompt(set, strategy.Name(), model),
+			LLM: model, Prompt: prompt(set, name, model),
 			Cooldown: cooldown,
 			Cadence:  cadence(d.Cadence, prices), OptimizeThreshold: d.OptimizeThreshold, MinSavings: d.MinSavings,
 			Prices:    prices,

@@ -8,8 +8,8 @@ import (
 )
 
 // Load is the defaults with the settings of set over them, as --set has them. Neither the environment nor a file of the
-// machine is read. plugins is the only directory that is searched for strategies; "" is an empty one, so that every
-// Prepare that needs a strategy fails.
+// machine is read. plugins is the only directory that is searched for strategies; "" is an empty one, so that a
+// session's first Prepare fails.
 func Load(tb testing.TB, plugins string, set map[string]any) *config.Config {
 	tb.Helper()
 	if plugins == "" {

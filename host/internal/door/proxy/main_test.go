@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http/httptest"
@@ -19,6 +20,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 )
 
+const faulty = "host/internal/plugins/testdata/faulty"
+
 // pluginDir holds the strategies of the tests.
 var pluginDir string
 
@@ -27,7 +30,9 @@ func TestMain(m *testing.M) {
 		dir, err := os.MkdirTemp("", "proxy")
 		if err == nil {
 			defer os.RemoveAll(dir)
-			err = binaries.Strategies(dir, "distill", "high-density", "top-down-truncation", "one-shot")
+			err = errors.Join(
+				binaries.Strategies(dir, "distill", "high-density", "top-down-truncation", "one-shot"),
+				binaries.Plugins(dir, map[string]string{"exits-in-calls": faulty, "exits-in-calls-by-threshold": faulty}))
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

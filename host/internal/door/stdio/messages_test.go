@@ -172,7 +172,8 @@ func TestTheSystemPromptOfASession(t *testing.T) {
 		2: `"system":[{"type":"text","text":"be brief"}],"history":[]`,
 		4: `"messages":[{"role":"system","content":[{"type":"text","text":"be long","cache_control":{}}]}]`,
 	} {
-		if p := string(got[id].Error.Data.Prepared); !strings.Contains(p, want) {
+		// The first turn fails, because there is no strategy, and shows what is prepared all the same.
+		if p := string(got[id].Error.Data.Prepared) + string(got[id].Result); !strings.Contains(p, want) {
 			t.Errorf("%d: %s", id, p)
 		}
 	}

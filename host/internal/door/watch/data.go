@@ -118,7 +118,8 @@ type Turn struct {
 	Rewrote bool    `json:"rewrote,omitempty"`
 	// Reason is why the history was changed; "" if it was not.
 	Reason string `json:"reason,omitempty"`
-	Error  string `json:"error,omitempty"`
+	// Error is why the turn failed, or why it went on without its strategy.
+	Error string `json:"error,omitempty"`
 }
 
 type Change struct {

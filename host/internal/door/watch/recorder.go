@@ -3,6 +3,7 @@ package watch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"math"
 	"net/url"
@@ -177,6 +178,9 @@ func (r *Recorder) forget(but store.Key) {
 func (rec *record) turn(t Turn, o *outcome.Outcome, failed error) {
 	rec.Turns++
 	t.Turn, t.Reason = rec.Turns, reasonOf(o)
+	if failed == nil {
+		failed = errors.Join(o.Failures...)
+	}
 	if failed != nil {
 		t.Error = store.Public(failed)
 	}

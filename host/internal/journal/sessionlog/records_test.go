@@ -126,7 +126,7 @@ func state() sessionlog.State {
 		System: []content.Block{content.Text{Text: "be brief"}}, TodosSet: true,
 		Todos: []sdk.Todo{{ID: "1", Content: "write", Status: "pending"}},
 		Turns: prepare.State{
-			Optimized: 7, Held: true, Stuck: true, Left: 9, Failures: 2, Calibration: learned,
+			Optimized: 7, Held: true, Stuck: true, Left: 9, Failing: prepare.CallOptimize | prepare.CallStart, Calibration: learned,
 			NoOp:    &prepare.NoOp{Strategy: "one-shot", Added: 5, Reason: "empty"},
 			Failure: &prepare.Failure{Strategy: "one-shot", Error: "no", Until: time.Unix(5, 6)},
 			Growth:  prepare.Growth{Requests: 3, Since: 2, Base: 100, Epoch: 1}, Sent: prepare.Sent{At: time.Unix(1, 2)},

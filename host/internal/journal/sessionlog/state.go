@@ -113,12 +113,12 @@ func (s State) turnGroups(g Groups) {
 	turn.uint(1, t.Optimized)
 	turn.bool(2, t.Held)
 	turn.bool(3, t.Stuck)
-	turn.uint(4, uint64(t.Failures))
 	turn.uint(5, uint64(t.Growth.Requests))
 	turn.uint(6, uint64(t.Growth.Since))
 	turn.int(7, int64(t.Growth.Base))
 	turn.uint(8, t.Growth.Epoch)
 	turn.uint(9, uint64(t.Left))
+	turn.uint(10, uint64(t.Failing))
 	if n := t.NoOp; n != nil {
 		noop.string(1, n.Strategy)
 		noop.uint(2, n.Added)
@@ -223,7 +223,10 @@ func (s *State) turn(f field) (err error) {
 	case 3:
 		t.Stuck = f.bool()
 	case 4:
-		t.Failures, err = f.count()
+		// Of earlier versions: how many Compress calls failed in a row.
+		if f.varint > 0 {
+			t.Failing |= prepare.CallCompress
+		}
 	case 5:
 		t.Growth.Requests, err = f.count()
 	case 6:
@@ -234,6 +237,8 @@ func (s *State) turn(f field) (err error) {
 		t.Growth.Epoch = f.varint
 	case 9:
 		t.Left, err = f.count()
+	case 10:
+		t.Failing = prepare.Calls(f.varint)
 	}
 	return err
 }

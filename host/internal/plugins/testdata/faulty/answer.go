@@ -88,6 +88,8 @@ func (s *strategy) Compress(stream grpc.BidiStreamingServer[threshv1.CompressReq
 	switch s.name {
 	case "for-another-revision":
 		result.Revision++
+	case "out-of-bounds":
+		pieces = []proto.Message{&threshv1.Piece{Piece: &threshv1.Piece_Keep{Keep: &threshv1.KeepRange{To: call.GetEntries() + 1}}}}
 	case "needs-llm", "connects-late":
 		if s.host == nil {
 			if err := s.connect(); err != nil {

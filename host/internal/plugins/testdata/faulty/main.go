@@ -1,6 +1,7 @@
 // Faulty is a strategy plugin that misbehaves in the way that its file name says: thresh-strategy-exits-in-optimize
 // exits in the middle of an Optimize. Build it once, and link to it under as many names as there are faults to be
-// tried. Each stands in a case of a switch here; under any other name it behaves.
+// tried. Each stands in a case of a switch here; under any other name it behaves. A name that ends in -by-threshold is of
+// a strategy without an Optimize.
 //
 // It speaks the protocol by itself, without the SDK, which would not let it do most of this.
 package main
@@ -24,7 +25,10 @@ import (
 )
 
 func main() {
-	name := strings.TrimPrefix(filepath.Base(os.Args[0]), "thresh-strategy-")
+	name, suffix := strings.TrimPrefix(filepath.Base(os.Args[0]), "thresh-strategy-"), ""
+	if fault, ok := strings.CutSuffix(name, onlyThreshold); ok {
+		name, suffix = fault, onlyThreshold
+	}
 	beforeHandshake(name)
 	handshake := wire.Handshake()
 	switch name {
@@ -35,7 +39,7 @@ func main() {
 	}
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: handshake,
-		Plugins:         plugin.PluginSet{wire.PluginName: &strategyPlugin{name: name}},
+		Plugins:         plugin.PluginSet{wire.PluginName: &strategyPlugin{name: name, suffix: suffix}},
 		GRPCServer:      plugin.DefaultGRPCServer,
 		Logger:          hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: os.Stderr, JSONFormat: true}),
 	})
@@ -81,14 +85,16 @@ func beforeHandshake(name string) {
 	}
 }
 
+const onlyThreshold = "-by-threshold"
+
 type strategyPlugin struct {
 	plugin.NetRPCUnsupportedPlugin
-	name string
+	name, suffix string
 }
 
 func (p *strategyPlugin) GRPCServer(broker *plugin.GRPCBroker, s *grpc.Server) error {
 	if p.name != "other-service" {
-		threshv1.RegisterStrategyServiceServer(s, &strategy{name: p.name, broker: broker, server: s})
+		threshv1.RegisterStrategyServiceServer(s, &strategy{name: p.name, suffix: p.suffix, broker: broker, server: s})
 	}
 	return nil
 }

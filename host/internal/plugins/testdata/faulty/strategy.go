@@ -24,6 +24,7 @@ import (
 type strategy struct {
 	threshv1.UnimplementedStrategyServiceServer
 	name   string
+	suffix string // of the file's name, behind the fault
 	broker *plugin.GRPCBroker
 	server *grpc.Server
 	host   threshv1.HostServiceClient
@@ -33,12 +34,15 @@ type strategy struct {
 
 func (s *strategy) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1.GetInfoResponse, error) {
 	info := &threshv1.GetInfoResponse{
-		Name:    s.name,
+		Name:    s.name + s.suffix,
 		Version: "1.2.3",
 		Trigger: &threshv1.Trigger{Mode: threshv1.TriggerMode_TRIGGER_MODE_CONTINUOUS, DefaultThreshold: 0.85},
 		Config: []*threshv1.ConfigField{
 			{Key: "keep", Type: threshv1.ConfigType_CONFIG_TYPE_INTEGER, DefaultValue: []byte("50"), Minimum: proto.Float64(1)},
 		},
+	}
+	if s.suffix == onlyThreshold {
+		info.Trigger.Mode = threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD
 	}
 	switch s.name {
 	case "panics-in-getinfo":
@@ -119,14 +123,17 @@ func (s *strategy) connect() error {
 	return err
 }
 
-// misbehave does what any call may do wrong. op is "optimize" or "compress".
+// misbehave does what any call may do wrong. op is "optimize" or "compress"; a fault "in-calls" is one of both.
 func (s *strategy) misbehave(ctx context.Context, op string) error {
-	switch s.name {
+	switch strings.Replace(s.name, "-in-calls", "-in-"+op, 1) {
 	case "panics-in-" + op:
 		panic("no idea what to do")
 	case "exits-in-" + op:
 		fmt.Fprintln(os.NewFile(2, "stderr"), "out of paper")
 		os.Exit(5)
+	case "killed-in-" + op: // as for want of memory
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		time.Sleep(time.Hour)
 	case "hangs-in-" + op:
 		time.Sleep(time.Hour)
 	case "hangs-up-in-" + op:
