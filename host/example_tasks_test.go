@@ -121,7 +121,7 @@ func ExampleSession_Compress() {
 	}
 	h, err := s.History()
 	fmt.Println(outcome.Compress.Kind, err, len(h.Entries), "of 20 entries are left")
-	// Output: applied <nil> 9 of 20 entries are left
+	// Output: applied <nil> 10 of 20 entries are left
 }
 
 // A setting can be changed while the session runs; the next turn uses it. One that is fixed says so.

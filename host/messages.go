@@ -84,7 +84,8 @@ type Request struct {
 	// System is Anthropic's system prompt, a list of text parts, and Instructions the Responses API's, a text. They are
 	// nil if there is none, or it is among the messages.
 	System, Instructions json.RawMessage
-	// Notes say what the form cannot hold. What was added in the same form is returned unchanged, without notes.
+	// Notes say what the form cannot hold, and how many messages this turn took out. What was added in the same form is
+	// returned unchanged, without notes.
 	Notes []string
 }
 
@@ -101,6 +102,10 @@ func (p Prepared) Request(f Form) (Request, error) {
 		if !n.Routine {
 			r.Notes = append(r.Notes, n.Message)
 		}
+	}
+	if g := p.Outcome.Gone; g != nil {
+		r.Notes = append(r.Notes, fmt.Sprintf("this turn took messages out of the conversation: %d of people, %d of the model",
+			g.Human, g.AI))
 	}
 	return r, nil
 }

@@ -62,7 +62,7 @@ func Example() {
 	fmt.Println(len(ready.History), "of 20 entries are sent:", ready.Outcome.Compress.Kind)
 	fmt.Println(s.ReportUsage(ctx, ready.Tokens+100)) // what the provider counted for the request
 	// Output:
-	// 9 of 20 entries are sent: applied
+	// 10 of 20 entries are sent: applied
 	// <nil>
 }
 
@@ -103,7 +103,7 @@ func ExampleSession_Recorded() {
 		fmt.Println(err)
 		return
 	}
-	first := outcome.Changes[1] // behind the newest message, which is kept
+	first := outcome.Changes[2] // behind the newest message, which is kept, and the mark in the place of what went
 	entries, err := s.Recorded(ctx, first.EntryID)
 	fmt.Println(first.EntryID, first.Kind, len(entries), err)
 	// Output: e1 removed 1 <nil>

@@ -107,7 +107,7 @@ type Prepared struct {
 	// "openai-chat" it is among the messages.
 	System       json.RawMessage `json:"system"`
 	Instructions json.RawMessage `json:"instructions"`
-	// Notes say what the form cannot hold.
+	// Notes say what the form cannot hold, and how many messages the turn took out.
 	Notes        []string        `json:"notes"`
 	Tokens       int             `json:"tokens"`
 	SystemTokens int             `json:"systemTokens"`

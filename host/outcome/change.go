@@ -62,6 +62,14 @@ type Logged struct {
 	Change
 }
 
+// Gone counts messages that a turn took out of the history, those that a summary replaces included. What was only
+// shortened, calls and results do not count.
+type Gone struct {
+	// Human are messages of people, AI answers of the model.
+	Human int `json:"human"`
+	AI    int `json:"ai"`
+}
+
 // ProblemKind says why something in the history is not sent, or is sent with an addition.
 type ProblemKind string
 

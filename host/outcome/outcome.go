@@ -20,6 +20,8 @@ type Outcome struct {
 	Ladder []LadderStep `json:"ladder,omitempty"`
 	// Changes lists the entries that were removed, trimmed, added, kept or released, in the order of the steps.
 	Changes []Change `json:"changes,omitempty"`
+	// Gone counts what was said and this turn took out of the history; nil if nothing was.
+	Gone *Gone `json:"gone,omitempty"`
 	// Stable is the request's beginning that is unchanged since the last one, so perhaps in the provider's prompt
 	// cache.
 	Stable Stable `json:"stable"`

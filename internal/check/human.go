@@ -335,6 +335,7 @@ const madeBy = "madeBy"
 // said. Other fields of the metadata are kept byte for byte, in their order. An earlier mark is replaced: the last
 // strategy to write the entry answers for it.
 func MarkMade(c content.Content, strategy string) content.Content {
+	c = withField(c, gone, nil) // else it would be a mark of the host
 	return withField(c, madeBy, content.String(strategy))
 }
 

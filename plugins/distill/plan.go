@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/summary"
 	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -63,7 +64,8 @@ func newPlan(in sdk.CompressInput, s schedule) *plan {
 	for _, x := range p.exchanges {
 		stays := slices.ContainsFunc(x.Entries, func(i int) bool {
 			entry := in.History[i]
-			return i >= tail || entry.Speaker != sdk.AI && entry.Speaker != sdk.Tool || entry.Pinned()
+			return i >= tail || entry.Speaker != sdk.AI && entry.Speaker != sdk.Tool || entry.Pinned() ||
+				marks.IsGone(entry)
 		})
 		if folded := folded(in.History[x.First()]) != nil; !stays && folded {
 			p.lines = append(p.lines, x.First())

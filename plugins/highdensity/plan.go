@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/prune"
 	"github.com/thresh-dev/thresh/sdk/summary"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -142,7 +143,7 @@ func (p *plan) evict() {
 		case x.Pairs > 0 || x.Pending || first == sdk.Tool:
 			p.drop(x.Entries...)
 			p.exchanges++
-		case first == sdk.AI:
+		case first == sdk.AI && !marks.IsGone(p.in.History[x.First()]):
 			texts = append(texts, x.First())
 		}
 	}

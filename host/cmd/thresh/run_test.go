@@ -13,11 +13,16 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/race"
 )
 
+// chaff is what the gate strategy removes: no words, so it leaves no mark.
+func chaff() object {
+	return object{"speaker": "ai", "blocks": []any{object{"type": "thinking", "thought": "chaff"}}}
+}
+
 // began opens the session s with two entries, of which the gate strategy removes the second.
 func (a *agent) began() (session object) {
 	a.t.Helper()
 	session = object{"session": a.open("s", nil)}
-	a.call("history.add", with(session, object{"entries": []object{says("human", "first"), says("ai", "chaff")}}), nil)
+	a.call("history.add", with(session, object{"entries": []object{says("human", "first"), chaff()}}), nil)
 	return session
 }
 
@@ -51,7 +56,7 @@ func TestAPrepareSeesWhatWasSentBeforeIt(t *testing.T) {
 	two := a.send("window.prepare", in)
 	get := a.send("history.get", in)
 	set := a.send("session.set", with(in, object{"key": "compression.threshold", "value": 0.5}))
-	a.call("history.add", with(in, object{"entries": []object{says("human", "late"), says("ai", "chaff")}}), nil)
+	a.call("history.add", with(in, object{"entries": []object{says("human", "late"), chaff()}}), nil)
 	three := a.send("window.prepare", in)
 	a.prepare("other")
 	for _, id := range []int{one, two, get, set, three} {

@@ -30,10 +30,10 @@ func (h *History) Apply(p *Plan) (Snapshot, error) {
 	if err := h.applicable(p); err != nil {
 		return h.snapshotAt(nil), err
 	}
+	h.nextID = p.name(h.nextID)
 	if p.changes != nil {
 		h.edit(p)
 	} else {
-		h.nextID = p.name(h.nextID)
 		h.replace(p.base, p.entries)
 	}
 	h.rewritten(p.base)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestChangesOfAnOptimize(t *testing.T) {
-	h := of(t, human("a"), calls("1", "2"), answers("1", "2"), says("b"), says("c"))
+	h := of(t, human("a"), calls("1", "2"), answers("1", "2"), thinks("b"), says("c"))
 	keep := func(n int) []rewrite.BlockPiece { return []rewrite.BlockPiece{{Keep: n}} }
 	plan, err := h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{
 		{Index: 3, Remove: true, Reason: sdk.Reason{Rule: "Not a rule", SupersededBy: new(9)}},
@@ -98,7 +98,7 @@ func TestChangesAccountForEveryEntry(t *testing.T) {
 		h := history.New()
 		n := rapid.IntRange(1, 20).Draw(rt, "entries")
 		for i := range n {
-			add(h, says(fmt.Sprint(i)))
+			add(h, thinks(fmt.Sprint(i)))
 		}
 		var edits []rewrite.Edit
 		for i := range n {

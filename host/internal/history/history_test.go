@@ -24,6 +24,11 @@ func says(text string) content.Content {
 	return content.Content{Speaker: content.AI, Blocks: []content.Block{content.Text{Text: text}}}
 }
 
+// thinks is an entry of the AI that goes without a mark: it says nothing.
+func thinks(text string) content.Content {
+	return content.Content{Speaker: content.AI, Blocks: []content.Block{content.Thinking{Thought: text}}}
+}
+
 func calls(ids ...string) content.Content {
 	c := content.Content{Speaker: content.AI}
 	for _, id := range ids {
@@ -91,7 +96,7 @@ func sketch(entries []content.Content) []string {
 }
 
 func TestApplyOptimize(t *testing.T) {
-	h := of(t, human("a"), calls("1", "2"), answers("1", "2"), says("b"))
+	h := of(t, human("a"), calls("1", "2"), answers("1", "2"), thinks("b"))
 	s := h.Snapshot()
 	plan, err := s.PlanOptimize(t.Context(), []rewrite.Edit{
 		{Index: 1, Blocks: []rewrite.BlockPiece{{Keep: 1}}},
@@ -404,7 +409,7 @@ func BenchmarkTurn(b *testing.B) {
 
 // TestWhatIsAppendedAfterAMarkIsNotSeen, whatever is rewritten before and after it.
 func TestWhatIsAppendedAfterAMarkIsNotSeen(t *testing.T) {
-	h := of(t, says("a"), human("b"), calls("1"), answers("1"))
+	h := of(t, thinks("a"), human("b"), calls("1"), answers("1"))
 	point := h.Point()
 	before, view := h.Snapshot(), h.View(count)
 	same := func(when string, want history.Snapshot) {
@@ -423,7 +428,7 @@ func TestWhatIsAppendedAfterAMarkIsNotSeen(t *testing.T) {
 			t.Errorf("%s: the view has %d tokens, revision %d:\n%s", when, v.Tokens, v.Revision, diff)
 		}
 	}
-	add(h, human("late"), says("later"))
+	add(h, human("late"), thinks("later"))
 	add(h, calls("2"))
 	same("after additions", before)
 	h.View(count) // settles what came after the point
@@ -438,7 +443,7 @@ func TestWhatIsAppendedAfterAMarkIsNotSeen(t *testing.T) {
 	}
 	rewritten := before
 	rewritten.Entries = before.Entries[1:]
-	rewritten.Tokens -= count(says("a"))
+	rewritten.Tokens -= count(thinks("a"))
 	rewritten.Revision++
 	rewritten.Epoch++
 	same("after a rewrite up to the point", rewritten)

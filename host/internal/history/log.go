@@ -32,6 +32,15 @@ type Piece struct {
 // name gives the plan's new entries the ids after next, and returns the last number used. Until the plan is applied
 // only the plan refers to these entries, so they may be named again.
 func (p *Plan) name(next uint64) uint64 {
+	for i, c := range p.changes {
+		if e := p.changed[i]; e != nil && p.base.marks(c) {
+			next++
+			e.ID = id(next)
+		}
+	}
+	if p.changes != nil {
+		return next
+	}
 	for i, part := range p.parts {
 		if part.Index < 0 {
 			next++
@@ -60,7 +69,10 @@ func (p *Plan) rewrite() Rewrite {
 	if p.changes != nil {
 		for i, c := range p.changes {
 			keep(next, c.Index)
-			if e := p.changed[i]; e != nil {
+			switch e := p.changed[i]; {
+			case e != nil && p.base.marks(c):
+				r.Pieces = append(r.Pieces, Piece{From: -1, To: -1, Entry: e})
+			case e != nil:
 				r.Pieces = append(r.Pieces, Piece{From: c.Index, To: c.Index + 1, Entry: e})
 			}
 			next = c.Index + 1

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// The way back to a result that was shortened. Only the view has the marks: no strategy sees them, and what a strategy
+// The way back to a result that was shortened, and to an answer that a mark stands for. Only the view has the marks: no strategy sees them, and what a strategy
 // writes is never taken for one.
 
 // Sum identifies what a block says. The zero value is no block.
@@ -98,6 +98,43 @@ func was(old *Entry, part check.Part) []Sum {
 	return sums
 }
 
+// answers returns [Entry.Was] of a mark for a gap, if all that was said in it is one text of the model.
+func answers(of check.Gap, gone ...*Entry) []Sum {
+	if of != (check.Gap{AI: 1}) {
+		return nil
+	}
+	var sums []Sum
+	for _, e := range gone {
+		for _, b := range e.Content.Blocks {
+			if t, ok := b.(content.Text); ok && e.Content.Speaker == content.AI && len(t.Text) >= minMarked {
+				sums = append(sums, SumOf(t))
+			}
+		}
+	}
+	if len(sums) != 1 {
+		return nil // one id would name one of them
+	}
+	return sums
+}
+
+// between returns the entries that are gone where a part was added.
+func between(old []*Entry, parts []check.Part, added int) []*Entry {
+	from, to := 0, len(old)
+	for i := added - 1; i >= 0; i-- {
+		if parts[i].Index >= 0 {
+			from = parts[i].Index + 1
+			break
+		}
+	}
+	for i := added + 1; i < len(parts); i++ {
+		if parts[i].Index >= 0 {
+			to = parts[i].Index
+			break
+		}
+	}
+	return old[from:max(from, to)]
+}
+
 // marked returns an entry as a view has it: itself, if it has its marks already.
 func (b *viewBuilder) marked(e *Entry) *Entry {
 	if b.marker == nil || e.Was == nil || e.Unmarked != nil {
@@ -106,12 +143,20 @@ func (b *viewBuilder) marked(e *Entry) *Entry {
 	shown := *e
 	shown.Content.Blocks, shown.Unmarked = slices.Clone(e.Content.Blocks), e
 	for i, sum := range e.Was {
-		if r, ok := e.Content.Blocks[i].(content.ToolResponse); ok && sum != (Sum{}) {
-			now := r.WithResultText(r.ResultText() + b.marker.Mark(sum))
+		was := e.Content.Blocks[i]
+		now := was
+		switch r := was.(type) {
+		case content.ToolResponse:
+			now = r.WithResultText(r.ResultText() + b.marker.Mark(sum))
+		case content.Text:
+			r.Text += b.marker.Mark(sum)
+			now = r
+		}
+		if sum != (Sum{}) {
 			alone := func(r content.Block) int {
 				return b.count(content.Content{Speaker: e.Content.Speaker, Blocks: []content.Block{r}})
 			}
-			shown.Content.Blocks[i], shown.Tokens = now, shown.Tokens+alone(now)-alone(r)
+			shown.Content.Blocks[i], shown.Tokens = now, shown.Tokens+alone(now)-alone(was)
 		}
 	}
 	return &shown

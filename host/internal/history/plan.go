@@ -60,6 +60,7 @@ type Plan struct {
 	// old on follow from them and are made only if needed: see expand.
 	changes []check.Change
 	changed []*Entry
+	marks   int // how many of the removals leave one
 }
 
 // Empty reports whether the plan of an Optimize changes nothing.
@@ -72,7 +73,7 @@ func (p *Plan) Contents() []content.Content {
 
 func (p *Plan) Len() int {
 	if p.changes != nil {
-		return len(p.base.Entries) - len(p.Removals)
+		return len(p.base.Entries) - len(p.Removals) + p.marks
 	}
 	return len(p.entries)
 }
@@ -84,8 +85,9 @@ func (p *Plan) Base() (entries, tokens int) { return len(p.base.Entries), p.base
 // no position twice, no call without its responses. The error joins one [AnswerError] per problem, or is
 // count's.
 func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count Counter) (*Plan, error) {
+	none := &Plan{base: s, After: s.Tokens, Replacements: map[int]content.Content{}, entries: s.Entries}
 	if len(edits) == 0 {
-		return &Plan{base: s, After: s.Tokens, Replacements: map[int]content.Content{}, entries: s.Entries}, nil
+		return none, nil
 	}
 	index := s.index
 	if index == nil { // a snapshot of no History
@@ -95,6 +97,12 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 	changes, err := index.Optimize(len(s.Entries), at, edits)
 	if err != nil {
 		return nil, err
+	}
+	if changes, err = s.markRemoved(ctx, changes, count); err != nil {
+		return nil, err
+	}
+	if len(changes) == 0 {
+		return none, nil
 	}
 	changes = s.resolve(changes)
 	var fresh []content.Content // what must be counted, in the order of the changes
@@ -124,8 +132,15 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 		}
 		e := &Entry{ID: old.ID, Content: c.Content, Count: recount(old.Count, c.Kept, unknown.Blocks),
 			Refers: refers(c.Content), Was: was(old, c.Part)}
-		p.Replacements[c.Index], p.changed[i] = c.Content, e
+		p.changed[i] = e
 		p.After += e.Tokens
+		if s.marks(c) {
+			of, _ := check.GapOf(c.Content)
+			e.ID, e.Was = "", answers(of, old)
+			p.Removals, p.marks = append(p.Removals, c.Index), p.marks+1
+			continue
+		}
+		p.Replacements[c.Index] = c.Content
 	}
 	return p, nil
 }
@@ -165,8 +180,9 @@ func (p *Plan) expand() {
 
 // PlanCompress checks the pieces of a Compress against curated, the entries that the strategy was given (see [Curate]),
 // and returns the rewrite. s is the snapshot of curated; any Compress removes blank entries that are not in it. A new
-// entry gets metadata that names strategy as its maker; with "" the host rewrites to make room, and adds none. Marks that refer to removed lines get the lines
-// back; if the host makes room, they say that the lines are gone. Errors are as for [Snapshot.PlanOptimize].
+// entry gets metadata that names strategy as its maker; with "" the host rewrites to make room, and adds none. Marks
+// that refer to removed lines get the lines back; if the host makes room, they say that the lines are gone. Where what
+// was said goes and the answer has nothing in its place, a mark says so. Errors are as for [Snapshot.PlanOptimize].
 func (s Snapshot) PlanCompress(
 	ctx context.Context, curated []*Entry, strategy string, pieces []rewrite.Piece, count Counter,
 ) (*Plan, error) {
@@ -187,6 +203,9 @@ func (s Snapshot) PlanCompress(
 		resolve(curated, parts, s.Tools, strategy != "")
 	}
 	resolveInclusions(curated, parts)
+	if parts, err = markGaps(ctx, curated, parts, count); err != nil {
+		return nil, err
+	}
 	return s.plan(ctx, curated, given, parts, count)
 }
 
@@ -199,6 +218,9 @@ func (s Snapshot) plan(
 		switch {
 		case part.Index < 0:
 			p.entries[i] = &Entry{Content: part.Content}
+			if of, mark := check.GapOf(part.Content); mark {
+				p.entries[i].Was = answers(of, between(old, parts, i)...)
+			}
 			fresh = append(fresh, part.Content)
 		case part.Edited:
 			p.entries[i] = &Entry{ID: old[part.Index].ID, Content: part.Content, Refers: refers(part.Content),
@@ -250,25 +272,6 @@ func newBlocks(part check.Part) (blocks []content.Block) {
 		}
 	}
 	return blocks
-}
-
-// recount computes the count of an edited entry from the old counts of its kept blocks and the counts of its new
-// blocks, in order. The rest of old.Tokens is the frame around the entry.
-func recount(old Count, kept []int, fresh []int32) Count {
-	out := Count{Tokens: old.Tokens, Blocks: make([]int32, len(kept))}
-	// The frame: roles and separators, as the tokenizer counts them around blocks.
-	for _, n := range old.Blocks {
-		out.Tokens -= int(n)
-	}
-	for i, from := range kept {
-		if from >= 0 {
-			out.Blocks[i] = old.Blocks[from]
-		} else {
-			out.Blocks[i], fresh = fresh[0], fresh[1:]
-		}
-		out.Tokens += int(out.Blocks[i])
-	}
-	return out
 }
 
 // checkLate checks that entries appended while the strategy worked still fit: no response loses its call.

@@ -43,3 +43,22 @@ func fieldBytes(f content.Fields) (n int) {
 	}
 	return n
 }
+
+// recount computes the count of an edited entry from the old counts of its kept blocks and the counts of its new
+// blocks, in order. The rest of old.Tokens is the frame around the entry.
+func recount(old Count, kept []int, fresh []int32) Count {
+	out := Count{Tokens: old.Tokens, Blocks: make([]int32, len(kept))}
+	// The frame: roles and separators, as the tokenizer counts them around blocks.
+	for _, n := range old.Blocks {
+		out.Tokens -= int(n)
+	}
+	for i, from := range kept {
+		if from >= 0 {
+			out.Blocks[i] = old.Blocks[from]
+		} else {
+			out.Blocks[i], fresh = fresh[0], fresh[1:]
+		}
+		out.Tokens += int(out.Blocks[i])
+	}
+	return out
+}

@@ -117,8 +117,10 @@ func count(_ context.Context, entries []content.Content) ([]history.Count, error
 	return counts, nil
 }
 
+// says makes an entry that goes without a mark: it is no answer of a model.
 func says(text string) content.Content {
-	return content.Content{Speaker: content.AI, Blocks: []content.Block{content.Text{Text: text}}}
+	return content.Content{Speaker: content.AI, Blocks: []content.Block{content.Text{Text: text}},
+		Metadata: []byte(`{"synthetic":true}`)}
 }
 
 func text(c content.Content) string { return c.Blocks[0].(content.Text).Text }

@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -163,7 +164,7 @@ func (t *turn) applyLadder(ctx context.Context, l *ladder) error {
 	for i, c := range t.outcome.Changes {
 		// Changes of earlier steps of the turn have theirs.
 		if c.Step == "" {
-			t.outcome.Changes[i].Step = string(l.rung[c.EntryID])
+			t.outcome.Changes[i].Step = string(cmp.Or(l.rung[c.EntryID], l.steps[len(l.steps)-1].Rung)) // of a mark
 		}
 	}
 	t.outcome.Ladder = append(t.outcome.Ladder, l.steps...)

@@ -41,7 +41,7 @@ func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
 			100, joined(human(50), human(20), exchange("a", 200), human(20), exchange("c", 50)),
 			[]outcome.Rung{outcome.RungResults, outcome.RungExchanges, outcome.RungHuman},
 			map[string]outcome.Rung{"e1": outcome.RungHuman, "e2": outcome.RungHuman, "e3": outcome.RungExchanges,
-				"e4": outcome.RungExchanges},
+				"e4": outcome.RungExchanges, "e8": outcome.RungHuman}, // the mark in their place
 		},
 		"four calls at once that print more than the window, of which small results stay whole": {
 			400, joined(human(20), exchange("a", 70), parallel(300, 10, 500, 90)),
@@ -116,7 +116,7 @@ func TestACompressThatGainsNextToNothingIsNoStepOfTheLadder(t *testing.T) {
 	}{
 		"a new result": {append([]content.Content{text(content.AI, 5), human(5)}, exchange("b", 900)...), []outcome.Rung{outcome.RungHuge}},
 		"only both together are enough": {
-			[]content.Content{human(5), text(content.AI, 5), human(1), text(content.AI, 1), human(498)},
+			[]content.Content{human(20), text(content.AI, 5), human(1), text(content.AI, 1), human(490)},
 			[]outcome.Rung{outcome.RungCompress, outcome.RungExchanges},
 		},
 	} {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -26,6 +27,7 @@ type ladder struct {
 	// hard is what the history may count; roomy is less: the next turn is not over the limit again at once.
 	hard, roomy int
 
+	gaps   gaps
 	taking outcome.Rung            // the current rung
 	rung   map[string]outcome.Rung // by the id of an entry: the last rung that touched it
 	steps  []outcome.LadderStep
@@ -36,12 +38,12 @@ type ladder struct {
 
 type withheld struct{ entryID, callID string }
 
-func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view history.View) (*ladder, error) {
+func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view history.View) (l *ladder, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	n := len(base.Entries)
-	l := &ladder{
+	l = &ladder{
 		base: base, counter: t.counter, entries: base.Contents(),
 		blocks: map[int][]rewrite.BlockPiece{}, gone: make([]bool, n), tokens: make([]int, n),
 		rung: map[string]outcome.Rung{}, withheld: map[withheld]bool{},
@@ -56,6 +58,9 @@ func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view histor
 		if p.Kind == outcome.OrphanedResponse {
 			l.withheld[withheld{p.EntryID, p.CallID}] = true
 		}
+	}
+	if l.gaps, err = newGaps(ctx, t.counter, l.entries); err != nil {
+		return nil, err
 	}
 	// The current exchange is never removed: the model is in the middle of it.
 	l.last = lastExchange(l.entries)
@@ -134,17 +139,18 @@ func (l *ladder) replace(ctx context.Context, entry, block int, b content.Block)
 func (l *ladder) drop(i int) {
 	// Replaced blocks no longer matter: pieces looks at gone first.
 	l.gone[i] = true
-	l.total -= l.tokens[i]
+	l.total += l.gaps.join(i) - l.tokens[i]
 	l.tokens[i] = 0
 	l.rung[l.base.Entries[i].ID] = l.taking
 }
 
-// stays reports whether one of the entries is pinned or holds an unknown block: the host cannot tell what would be
-// lost.
+// stays reports whether one of the entries is pinned, a mark, or holds an unknown block: the host cannot tell what would
+// be lost.
 func (l *ladder) stays(entries ...int) bool {
 	unknown := func(b content.Block) bool { _, ok := b.(content.Opaque); return ok }
 	return slices.ContainsFunc(entries, func(i int) bool {
-		return l.entries[i].Pinned() || slices.ContainsFunc(l.entries[i].Blocks, unknown)
+		_, mark := check.GapOf(l.entries[i])
+		return mark || l.entries[i].Pinned() || slices.ContainsFunc(l.entries[i].Blocks, unknown)
 	})
 }
 

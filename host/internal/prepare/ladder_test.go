@@ -228,7 +228,7 @@ func TestARewriteThatGainsLittleIsNotRepeated(t *testing.T) {
 	f.req.Settings.ContextLimit = 1000
 	add(f.history, says(content.Human, 60))
 	f.strategy.compress = func(c prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
-		return keepLast(len(c.Entries) - 2)(c)
+		return keepLast(len(c.Entries) - 3)(c)
 	}
 	first, second := f.prepare(t), f.prepare(t)
 	if d := first.Compress.Decision; first.Compress.NoOp != outcome.NoOpDoesNotPay || d == nil ||
@@ -479,5 +479,31 @@ func TestAThresholdThatNoHistoryCanGetBelow(t *testing.T) {
 	f.req.Pending = 910 // over the hard limit: what is left must go as far as needed
 	if got := f.prepare(t); got.Compress.Reason != sdk.ReasonHardLimit {
 		t.Errorf("%+v", got.Compress)
+	}
+}
+
+// What the ladder says that it leaves includes the marks, so one rewrite is enough.
+func TestTheLadderCountsItsMarks(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		var chat []content.Content
+		for range 30 {
+			chat = append(chat, text(content.Human, 20), text(content.AI, 60))
+		}
+		f := emergency(1000, append(chat, text(content.Human, 20))...)
+		f.req.Settings.KeepHuman = keep
+		got := f.prepare(t)
+		last := got.Ladder[len(got.Ladder)-1]
+		if got.Tokens > last.TokensAfter || got.Projected > 1000 || f.history.Snapshot().Epoch != 2 { // keeping the newest is one
+			t.Errorf("%d tokens are left after %d rewrites: %+v", got.Tokens, f.history.Snapshot().Epoch, got.Ladder)
+		}
+		marks := 0
+		for _, c := range f.history.Snapshot().Contents() {
+			if _, mark := check.GapOf(c); mark {
+				marks++
+			}
+		}
+		if marks == 0 {
+			t.Error("no mark is left")
+		}
 	}
 }

@@ -22,7 +22,7 @@ func thinks(words string) content.Content {
 	return c
 }
 
-// drawn is a view as one letter an entry: h for a person, A for the model with its thinking, a without.
+// drawn is a view as one letter an entry: h for a person, A for the model with its thinking, a without, as a mark is.
 func drawn(v history.View) string {
 	var b strings.Builder
 	for _, e := range v.Entries {
@@ -60,11 +60,11 @@ func TestThinkingBehindAChangeGoes(t *testing.T) {
 		want     string // of the second turn, and then with a turn of the model behind it
 	}{
 		"nothing changes":              {want: "hAhAhA"},
-		"a pruned entry":               {optimize: removing(1, 6), want: "hha" + "ha"},
-		"the model does not seal":      {unsealed: true, optimize: removing(1, 6), want: "hhA" + "hA"},
-		"what is behind all thinking":  {optimize: removing(5, 6), want: "hAhAh"},
-		"a Compress by hand":           {before: byHand, want: "hha" + "ha"},
-		"the turn fails after pruning": {optimize: removing(1, 6), before: overThreshold(failing), fails: true, want: "hha" + "ha"},
+		"a pruned entry":               {optimize: removing(1, 6), want: "hahaha"},
+		"the model does not seal":      {unsealed: true, optimize: removing(1, 6), want: "hahAhA"},
+		"what is behind all thinking":  {optimize: removing(5, 6), want: "hAhAha"},
+		"a Compress by hand":           {before: byHand, want: "hahaha"},
+		"the turn fails after pruning": {optimize: removing(1, 6), before: overThreshold(failing), fails: true, want: "hahaha"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(0, &scripted{mode: sdk.ModeContinuous, optimize: tt.optimize})
@@ -117,14 +117,14 @@ func TestThinkingBehindTheFirstChangeGoes(t *testing.T) {
 	}
 	add(f.history, []content.Content{says(content.Human, 1)[0], thinks("")}) // thinking alone goes with its entry
 	v, out, err := f.Prepare(t.Context(), f.req)
-	if err != nil || drawn(v) != "hAhh" {
+	if err != nil || drawn(v) != "hAhah" {
 		t.Error(drawn(v), err)
 	}
 	var steps []string
 	for _, c := range out.Changes {
 		steps = append(steps, c.Step+" "+string(c.Kind))
 	}
-	if got := strings.Join(steps, ", "); got != "optimize removed, thinking removed" {
+	if got := strings.Join(steps, ", "); got != "optimize added, optimize removed, thinking removed" {
 		t.Error(got)
 	}
 }

@@ -179,6 +179,13 @@ func (t *turn) apply(plan *history.Plan, step string) error {
 	now := t.history.Snapshot()
 	t.req.Strategy.Rewritten(t.call(now, now.Entries))
 	t.outcome.Changes = append(t.outcome.Changes, changes...)
+	if g := plan.Gone(); g.Human+g.AI > 0 {
+		if t.outcome.Gone == nil {
+			t.outcome.Gone = &outcome.Gone{}
+		}
+		t.outcome.Gone.Human += g.Human
+		t.outcome.Gone.AI += g.AI
+	}
 	return nil
 }
 

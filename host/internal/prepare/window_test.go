@@ -76,10 +76,15 @@ func (s *scripted) Compress(_ context.Context, call prepare.CompressCall, host s
 	return prepare.CompressAnswer{Pieces: pieces, NoOp: noop}, err
 }
 
+// says makes entries of 10 tokens. The AI only thinks: that goes without a mark.
 func says(speaker content.Speaker, n int) []content.Content {
 	out := make([]content.Content, n)
 	for i := range out {
-		out[i] = content.Content{Speaker: speaker, Blocks: []content.Block{content.Text{Text: "x"}}}
+		var b content.Block = content.Text{Text: "x"}
+		if speaker == content.AI {
+			b = content.Thinking{Thought: "x"}
+		}
+		out[i] = content.Content{Speaker: speaker, Blocks: []content.Block{b}}
 	}
 	return out
 }
@@ -363,7 +368,7 @@ func TestBadAnswersLeaveTheHistory(t *testing.T) {
 }
 
 func TestOverflow(t *testing.T) {
-	f := newFixture(12, &scripted{mode: sdk.ModeThreshold, compress: keepLast(11)})
+	f := newFixture(12, &scripted{mode: sdk.ModeThreshold, compress: keepLast(10)})
 	_, outcome, err := f.Prepare(t.Context(), f.req)
 	var overflow *prepare.ContextOverflowError
 	if !errors.As(err, &overflow) {
@@ -384,7 +389,7 @@ func TestReportedUsageGoesBeforeTheOwnCount(t *testing.T) {
 	}
 	add(f.history, says(content.Human, 1))
 	got := f.prepare(t)
-	if got.Compress.Kind != outcome.KindApplied || got.Tokens != 10 || got.Projected != 25 {
+	if got.Compress.Kind != outcome.KindApplied || got.Tokens != 20 || got.Projected != 35 {
 		t.Errorf("45 reported and 10 new tokens are over the threshold of 50; a rewrite ends the report, but 15 more "+
 			"than were counted are known to come: %+v", got)
 	}

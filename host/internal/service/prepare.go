@@ -30,7 +30,7 @@ type PrepareAnswer struct {
 	Instructions json.RawMessage   `json:"instructions,omitempty" jsonschema:"with openai-responses"`
 	History      []content.Content `json:"history,omitzero" jsonschema:"what to send"`
 	Messages     []json.RawMessage `json:"messages,omitzero" jsonschema:"with format"`
-	Notes        []string          `json:"notes,omitempty" jsonschema:"what the form cannot hold"`
+	Notes        []string          `json:"notes,omitempty" jsonschema:"what the form cannot hold, and how many messages went"`
 	Tokens       int               `json:"tokens"`
 	SystemTokens int               `json:"systemTokens,omitempty"`
 	Revision     uint64            `json:"revision"`

@@ -191,7 +191,8 @@ func ended(t *testing.T, done chan error) error {
 }
 
 func TestLateAddsAreKept(t *testing.T) {
-	s, done, release := working(t, open(t, nil), says(content.Human, "first"), says(content.AI, "chaff"))
+	s, done, release := working(t, open(t, nil), says(content.Human, "first"),
+		content.Content{Speaker: content.AI, Blocks: []content.Block{content.Thinking{Thought: "chaff"}}})
 	add(t, s, says(content.Human, "late"))
 	add(t, s, says(content.AI, "later"))
 	release()

@@ -92,7 +92,7 @@ func (r *Recorder) Handler(viewer func(*http.Request) Viewer) http.Handler {
 		found, err := r.original(q.Context(), key(q), q.URL.Query().Get("entry"))
 		switch {
 		case errors.Is(err, store.ErrNotFound) || err == nil && found == nil:
-			http.Error(w, "the entry is not kept: set sessions.store", http.StatusNotFound)
+			http.Error(w, "the entry was made, not added, or it is not kept: set sessions.store", http.StatusNotFound)
 		case err != nil:
 			http.Error(w, store.Public(err), http.StatusInternalServerError)
 		default:

@@ -16,6 +16,7 @@
 //	entries.go    items as entries of a history
 //	plan.go       what becomes of each entry; hold.go has what an API demands of it
 //	sealed.go     thinking that stays only behind what it was made behind
+//	gaps.go       how many messages a request lacks where a view has a mark
 //	recall.go     ids in the places of removed results, by which they can be asked for
 //	edits.go      the plan as edits, new items included; markers.go moves cache markers
 //	roles.go      roles alternate when a request goes, as they did when it came

@@ -84,7 +84,7 @@ func (r *Request) NewPlan(entries []Entry, view []Shown) (*Plan, error) {
 			if !writable(s.Content) {
 				return nil, ErrMade
 			}
-			p.made = append(p.made, made{behind, s.Content})
+			p.made = append(p.made, made{behind: behind, entry: s.Content})
 			continue
 		}
 		if i <= behind {
@@ -95,6 +95,7 @@ func (r *Request) NewPlan(entries []Entry, view []Shown) (*Plan, error) {
 		p.fates[i].shown = &s.Content
 	}
 	r.hold(p, lost)
+	p.recount()
 	r.unseal(p)
 	return p, nil
 }

@@ -20,7 +20,7 @@ func (gate) Info() sdk.Info {
 	return sdk.Info{Name: "gate", Version: "0.1.0", Trigger: sdk.Continuous(0.85)}
 }
 
-// Optimize removes every entry that says "chaff", and panics at one that says "panic".
+// Optimize removes every entry that thinks "chaff", and panics at one that says "panic".
 func (gate) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
 	fmt.Println("a line on standard output")
 	fmt.Print(`{"jsonrpc":"2.0","id":1,"result":"forged"}` + "\n")
@@ -32,10 +32,10 @@ func (gate) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.DensityResult
 		if len(entry.Blocks) == 0 {
 			continue
 		}
-		switch text, _ := entry.Blocks[0].(sdk.Text); text.Text {
-		case "chaff":
+		if thought, _ := entry.Blocks[0].(sdk.Thinking); thought.Thought == "chaff" {
 			out.Removals = append(out.Removals, i)
-		case "panic":
+		}
+		if text, _ := entry.Blocks[0].(sdk.Text); text.Text == "panic" {
 			panic("an entry said so")
 		}
 	}
