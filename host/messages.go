@@ -85,7 +85,8 @@ type Request struct {
 	// nil if there is none, or it is among the messages.
 	System, Instructions json.RawMessage
 	// Notes say what the form cannot hold, and how many messages this turn took out. What was added in the same form is
-	// returned unchanged, without notes.
+	// returned unchanged, without notes; a line of text is put beside instructions that stand where Anthropic's API takes
+	// none.
 	Notes []string
 }
 

@@ -8,20 +8,20 @@ import (
 )
 
 // Ledger tells what a session's requests cost, and what they would have cost if nothing had been removed, with a prompt
-// cache in both cases. It belongs to one goroutine, except for its charges.
+// cache in both cases. Requests are added by one goroutine at a time; all else is for several.
 type Ledger struct {
 	list *List // nil: none is known
-	// sent is for what was sent, whole for what would have been, each with its own prompt cache.
-	sent, whole *Meter
-	last        Size
 	// read is what the provider last read from its cache, in its tokens. missed means that the last prompt that only
 	// grew was not in the cache, or only a fixed beginning of it: the cache expired, or the client marks no more.
 	read   atomic.Int64
 	missed atomic.Bool
 
-	// mu guards what reports taught. counted and reported are the size of the last prompt, in the host's and the
+	mu sync.Mutex // guards what follows
+	// sent is for what was sent, whole for what would have been, each with its own prompt cache.
+	sent, whole *Meter
+	last        Size
+	// What reports taught: counted and reported are the size of the last prompt, in the host's and the
 	// provider's tokens; grown has sums over what prompts that only grew had more than the one before.
-	mu       sync.Mutex
 	counted  Size
 	reported float64
 	grown    struct{ x, y, xx, xy, xn, yn, nn float64 }
@@ -53,6 +53,22 @@ func (l *Ledger) WithPrices(list *List) *Ledger {
 	return next
 }
 
+// Fork returns the ledger of a conversation that goes on from an earlier point of this one: it has the same prompt cache,
+// and of what the last request would have been, the first tokens of the history, in so many entries.
+func (l *Ledger) Fork(tokens, entries int) *Ledger {
+	next := NewLedger(l.list)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.list != nil {
+		*next.sent, *next.whole = *l.sent, *l.whole
+	}
+	next.last, next.counted, next.reported, next.grown = l.last, l.counted, l.reported, l.grown
+	next.last.Whole, next.last.WholeEntries = min(l.last.Whole, tokens+l.last.Rest), min(l.last.WholeEntries, entries)
+	next.read.Store(l.read.Load())
+	next.missed.Store(l.missed.Load())
+	return next
+}
+
 // Charge is what one request saved; the zero value saved nothing.
 type Charge struct {
 	// Saved is the difference in US dollars: negative if a rewrite cost more cache than it saved, and 0 without a price
@@ -69,6 +85,8 @@ type Charge struct {
 
 // Request adds a request whose history begins with stable tokens of the previous one's.
 func (l *Ledger) Request(p Size, stable int, at time.Time) Charge {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	before := l.last
 	l.last = p
 	stable += before.Pending
@@ -77,7 +95,7 @@ func (l *Ledger) Request(p Size, stable int, at time.Time) Charge {
 		return c
 	}
 	paid := l.sent.Request(Request{Tokens: p.Sent, Stable: stable, At: at})
-	// If nothing is ever removed, a request begins with all of the previous one.
+	// If nothing is ever removed, a request begins with all of the previous one, or of that which a fork has of it.
 	spared := l.whole.Request(Request{Tokens: p.Whole, Stable: before.Whole, At: at})
 	c.Saved, c.ledger, c.prompt, c.reset = spared.USD-paid.USD, l, p, p.Rest != before.Rest
 	c.cached = Size{Sent: paid.CacheRead, Whole: spared.CacheRead}

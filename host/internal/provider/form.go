@@ -146,7 +146,10 @@ type Form struct {
 	Flat bool
 	// BeginsWithUser: the first message that is no instruction is the user's, as a rule. PinnedFirst: it may be
 	// instructions. CallsFollowUser: a call stands behind words of a person or results only.
-	BeginsWithUser, PinnedFirst, CallsFollowUser bool
+	// Sections: instructions within the conversation, one or more in a row, follow the user, or the model where its
+	// message ends with the result of a tool that the provider ran; behind them is the model, or nothing. Those without
+	// content may stand anywhere.
+	BeginsWithUser, PinnedFirst, CallsFollowUser, Sections bool
 	// Assistant is the model's role in a new message; TextType the type of a new part of a speaker, "" for none.
 	Assistant string
 	TextType  func(content.Speaker) string

@@ -93,14 +93,14 @@ type branch struct {
 	pending int // tokens of what has the sum rest
 	// kept is how many tokens the last request had besides the view, because they had to stay: counts has
 	// those of entries that did. It is negative where less was sent.
-	kept int
-	// sent is what the last request had of the entries, for a model that seals thinking, and refused how many entries have
-	// thinking that the provider refused since; 0 for none. refused is set without mu.
-	sent    body.Trace
+	kept   int
+	counts map[int]int
+	last   turnSize
+	// sent is what was sent last, here or where the branch begins; nil for nothing. It is set with mu.
+	sent atomic.Pointer[lastSent]
+	// refused is how many entries have thinking that the provider has refused since the last turn; 0 for none. It is set
+	// without mu.
 	refused atomic.Int64
-	shown   int // how many entries the last request was made with
-	counts  map[int]int
-	last    turnSize
 }
 
 // turnSize is what one turn made of a request, in tokens of the host's count. The zero value is a request that no turn
@@ -304,7 +304,8 @@ func (s *Server) fork(ctx context.Context, x *exchange, b *branch, r *body.Reque
 func (b *branch) begin(ctx context.Context, s *window.Session, settings map[string]any, r *body.Request,
 	chain []body.Sum, at point) {
 	b.session = s
-	b.ledger, b.model, b.completion = pricing.NewLedger(b.session.PriceList()), r.Model, r.Completion
+	b.model, b.completion = r.Model, r.Completion
+	b.account(at)
 	b.window = settings["model.contextLimit"]
 	// A stored session, or the one that it was forked from, had the window of a header that does not come any more.
 	if c := b.session.Config(); b.window == nil && c.Origin("model.contextLimit").Source == "session" &&

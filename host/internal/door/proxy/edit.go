@@ -31,6 +31,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 		return s.failed(x, req.Raw, nil, err)
 	}
 	defer b.mu.Unlock()
+	x.entries = len(b.entries)
 	b.heard.Store(nil) // the results of its calls have come
 	// Before the turn, which must already fit a limit that an answer taught.
 	s.limit(r.Context(), b, x.of)
@@ -44,9 +45,9 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	}
 	// Also after an error: the host then returns the history as the last turn left it, which is what was sent before.
 	plan, shown := b.plan(r.Context(), s, x, req, &t)
-	var out []byte
+	var view *body.Request
 	if shown == nil {
-		out, shown = edited(req, plan)
+		view, shown = edited(req, plan)
 	}
 	if err = cmp.Or(err, refused); err == nil && shown != nil {
 		err = fmt.Errorf("%w: %w", errPlan, shown)
@@ -54,25 +55,25 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	if x.alone != nil {
 		x.alone.before, x.alone.removed = b.whole+b.pending, b.removed
 	}
+	var size turnSize
 	if !t.at.IsZero() { // a turn was run
-		b.settle(x, t, shown == nil, err)
+		size = b.settle(x, t, req, view, plan, err)
 	}
-	if shown != nil || b.view == nil {
-		out = nil
-	} else if b.viewed == len(b.entries) {
+	var out []byte
+	if view != nil && b.view != nil {
+		out = view.Raw
+	}
+	if out != nil && b.viewed == len(b.entries) {
 		x.counted = b.last.sent
 	}
 	if err != nil {
-		x.size = turnSize{whole: b.whole + b.pending, sent: b.whole + b.pending, at: t.at}
+		x.size = turnSize{whole: b.whole + b.pending, sent: b.whole + b.pending, charge: size.charge, at: t.at}
 		if out != nil && t.Contents() != nil {
 			x.size = b.last
 		}
-		if out == nil {
-			b.sent = body.Untouched(len(b.entries))
-		}
 		return s.failed(x, b.asCame(x, req), out, err)
 	}
-	x.size, x.entries = b.last, len(b.entries)
+	x.size = b.last
 	if repeated {
 		// A repetition has its savings counted already.
 		x.size.charge, x.size.at = pricing.Charge{}, time.Time{}
@@ -189,7 +190,7 @@ func (s *Server) asSent(ctx context.Context, b *branch, x *exchange, req *body.R
 		return b.asCame(x, req)
 	}
 	x.outcome = "edited"
-	return out
+	return out.Raw
 }
 
 // failed is what is sent when a turn failed: the last view if there is one that fits, else the client's bytes. The error

@@ -58,7 +58,11 @@ func (b *branch) plan(ctx context.Context, s *Server, x *exchange, r *body.Reque
 	if err != nil || x.thinking == window.ThinkingOfModel {
 		return plan, err
 	}
-	if entry, is := plan.Trace().Changed(b.sent); is {
+	var sent body.Trace
+	if last := b.sent.Load(); last != nil {
+		sent = last.trace
+	}
+	if entry, is := plan.Trace().Changed(sent); is {
 		if of := plan.Thoughtful(r, entry); of != nil {
 			if err := b.unseal(ctx, x, t, of); err != nil {
 				return nil, err
@@ -68,7 +72,6 @@ func (b *branch) plan(ctx context.Context, s *Server, x *exchange, r *body.Reque
 			}
 		}
 	}
-	b.sent = plan.Trace()
 	return plan, nil
 }
 

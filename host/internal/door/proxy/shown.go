@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"context"
+	"errors"
+	"math"
 	"strings"
 	"time"
 
@@ -67,17 +69,35 @@ func (b *branch) see(v window.Prepared) {
 	b.viewed = len(b.entries)
 }
 
-// settle works out what a turn saved, by what is sent: the view, and what had to stay although the view lacks it. sent
-// is false if the client's bytes are sent instead. It is for a turn whose request has been made.
-func (b *branch) settle(x *exchange, t prepared, sent bool, err error) {
+// settle works out what a turn saved, by what is sent: the view, and what had to stay although the view lacks it. came
+// is sent instead if that cannot be made, and sent is nil. It is for a turn whose request has been made.
+func (b *branch) settle(x *exchange, t prepared, came, sent *body.Request, plan *body.Plan, err error) turnSize {
 	pending := b.pending + b.kept
-	size, entries := turnSize{whole: b.whole + b.pending, sent: t.Tokens + pending, at: t.at}, b.shown
-	if !sent || t.Contents() == nil {
-		size.sent, entries = size.whole, len(b.entries)
+	size, entries := turnSize{whole: b.whole + b.pending, sent: t.Tokens + pending, at: t.at}, len(b.entries)
+	raw := sent == nil
+	if raw || t.Contents() == nil {
+		size.sent = size.whole
+	} else {
+		entries = plan.Entries()
 	}
-	if err == nil { // a turn that failed does not know what of the last request it left as it was
+	if raw {
+		sent, pending = came, b.pending
+	}
+	// Nothing is sent if the client is gone, and what the last turn left if the host returned nothing.
+	if err == nil || !errors.Is(err, context.Canceled) && (raw || t.Contents() != nil) {
+		counted := t.Outcome.Stable.Tokens
+		if err != nil { // a turn that failed does not know what of the last request it left as it was
+			counted = math.MaxInt32
+		}
+		last := &lastSent{ledger: b.ledger, model: b.model, session: b.session.ID(), tokens: size.sent - pending}
+		last.items(sent)
+		if last.trace = body.Untouched(len(b.entries)); !raw {
+			last.trace = plan.Trace()
+		}
+		stable := last.stable(b.sent.Load(), counted)
 		size.charge = b.ledger.Request(pricing.Size{Sent: size.sent, Whole: size.whole, Pending: pending,
-			Rest: b.pending, SentEntries: entries, WholeEntries: len(b.entries)}, t.Outcome.Stable.Tokens, t.at)
+			Rest: b.pending, SentEntries: entries, WholeEntries: len(b.entries)}, stable, t.at)
+		b.sent.Store(last)
 	}
 	if t.Contents() != nil {
 		b.last = size
@@ -88,6 +108,7 @@ func (b *branch) settle(x *exchange, t prepared, sent bool, err error) {
 		w.Turn(store.Key{Owner: x.grant.Name, ID: b.session.ID()}, shown, watch.About{Model: b.model, Parent: b.parent},
 			t.Outcome, err)
 	}
+	return size
 }
 
 // planned works out how the branch's view is sent. Items that no turn has seen stay. With the option Recall, what stands in
@@ -107,17 +128,16 @@ func (b *branch) planned(ctx context.Context, s *Server, r *body.Request) (*body
 	if b.kept, err = b.differs(ctx, s, plan); err != nil {
 		return nil, err
 	}
-	b.shown = plan.Entries()
 	return plan, nil
 }
 
 // edited returns the request as a plan has it. The error says that the result is not a legal request; nothing is sent of
 // it then.
-func edited(r *body.Request, plan *body.Plan) ([]byte, error) {
+func edited(r *body.Request, plan *body.Plan) (*body.Request, error) {
 	edits := r.Edits(plan)
 	if len(edits) == 0 {
-		// The client's own slice, not a copy: nothing changed.
-		return r.Raw, nil
+		// The client's own, not a copy: nothing changed.
+		return r, nil
 	}
 	now, err := body.Index(r.API, body.Apply(r.Raw, edits))
 	if err != nil {
@@ -126,7 +146,7 @@ func edited(r *body.Request, plan *body.Plan) ([]byte, error) {
 	if err := body.Validate(r, edits, now); err != nil {
 		return nil, err
 	}
-	return now.Raw, nil
+	return now, nil
 }
 
 // differs returns how many tokens more are sent than the view has. Entries that stay whole are counted once.
@@ -134,7 +154,7 @@ func (b *branch) differs(ctx context.Context, s *Server, plan *body.Plan) (more 
 	var contents []content.Content
 	var signs, of []int // whether they are sent or not, and the entry if all of it is sent; -1 for another
 	plan.Differs(func(entry int, sent, shown *content.Content) {
-		whole := plan.Whole(entry)
+		whole := entry >= 0 && plan.Whole(entry)
 		n, known := b.counts[entry]
 		switch {
 		case sent != nil && whole && known:

@@ -18,9 +18,10 @@ var Form = provider.Form{
 	Roles: []provider.Role{{Name: "user", Speaker: content.Human}, {Name: "assistant", Speaker: content.AI},
 		{Name: "system", Speaker: content.Human, Pinned: true}},
 	Content: "content", ContentText: true, MayBeEmpty: true, Parts: parts,
-	BeginsWithUser: true, Assistant: "assistant", TextType: func(content.Speaker) string { return "text" },
+	BeginsWithUser: true, Sections: true, Assistant: "assistant", TextType: func(content.Speaker) string { return "text" },
 	Counts: counts, Calls: calls, Plan: plan, TooLong: tooLong,
-	Unsealed: unsealed, SealAt: "thinking.block_binding.prefix_mismatch_behavior", ThinkAt: "thinking.type", Ask: ask, Hear: hear, Server: "https://api.anthropic.com", Path: "v1/messages",
+	Unsealed: unsealed, SealAt: "thinking.block_binding.prefix_mismatch_behavior", ThinkAt: "thinking.type",
+	Ask: ask, Hear: hear, Server: "https://api.anthropic.com", Path: "v1/messages",
 }
 
 // plan reads the headers that Claude's subscriptions have: a share from 0 to 1, and seconds since 1970.

@@ -7,6 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // Name is the name of the form of messages in entries, files and answers. It never changes.
@@ -20,8 +21,7 @@ var Messages = messages.API{
 	Attach: attach, Think: think, Call: toolUse,
 }
 
-// check judges a message. The API has no role "system" in messages, but agents send it to servers that accept it: it is
-// read as an instruction, and given back unchanged.
+// check judges a message. One of the role "system" may have no content if it sets the effort.
 func check(o ordered.Object) (part int, err error) {
 	role := o.Text("role")
 	switch err := messages.CheckRole(&Form, o); {
@@ -30,14 +30,31 @@ func check(o ordered.Object) (part int, err error) {
 	// The usual mistake: messages of one library, and the format of another. Reading on would lose the calls.
 	case o.Has("tool_calls"):
 		return -1, errors.New(`"tool_calls" is of the form openai-chat`)
+	case bare(o):
+		return -1, nil
 	}
 	return messages.CheckParts(&Form, role, o.Raw("content"), func(string) error { return nil })
+}
+
+// empty is the kind of the only block of an instruction without content: an entry has one.
+const empty = "no_content"
+
+// bare reports whether a message is an instruction without content.
+func bare(o ordered.Object) bool {
+	parts, list := ordered.Elements(o.Raw("content"))
+	text, isText := rawjson.Text(o.Raw("content"))
+	none := rawjson.IsNull(o.Raw("content")) || list && len(parts) == 0 || isText && text == ""
+	return o.Text("role") == messages.System && o.Object("output_config") != nil && none
 }
 
 func reader(b *messages.Builder) func(at int, o ordered.Object) {
 	return func(at int, o ordered.Object) {
 		role := o.Text("role")
 		p, extra := b.Content(o.Raw("content")), messages.Carried(messages.FieldMessage, o.But("role", "content"))
+		if bare(o) {
+			p.Blocks = messages.One(content.Opaque{JSON: []byte(`{"type":"` + empty + `"}`)})
+			p.OfTool = []bool{false}
+		}
 		switch n := len(b.Entries); {
 		// To the provider they are one message.
 		case role == messages.Assistant && n > 0 && b.Entries[n-1].Speaker == content.AI:

@@ -19,6 +19,7 @@ type writer struct {
 	body   [][]byte
 	fields ordered.Object // its other fields
 	out    []json.RawMessage
+	sections
 }
 
 // write writes the messages and the blocks of the system prompt. The leading entries of the system and the developer
@@ -52,8 +53,8 @@ func write(p *messages.Plan, prompt []content.Block, exact bool) (r messages.Ren
 	return r
 }
 
-// turn adds one turn and the responses to its calls. System entries after the beginning become user messages, because
-// the API only has a system prompt outside of the messages.
+// turn adds one turn and the responses to its calls. System entries after the beginning that were not added as messages
+// of this form become user messages: not every model takes the role within the messages.
 func (w *writer) turn(t messages.Turn) {
 	role := messages.User
 	switch {
@@ -61,7 +62,8 @@ func (w *writer) turn(t messages.Turn) {
 		role = messages.Assistant
 	// An agent that sends these in the middle uses a model that takes them.
 	case messages.Instruction(t.Role) && t.Exact:
-		role = t.Role
+		w.instruct(t)
+		return
 	case messages.Instruction(t.Role):
 		w.Tally.Count(0, t.Entry, "entry of the role "+t.Role+" after the beginning written as a user message")
 	}
@@ -86,16 +88,15 @@ func (w *writer) add(role string, entry int, fields ordered.Object, blocks ...[]
 	if w.role != role {
 		w.flush()
 		// A view can begin with the model after a compress, and recordings in the middle of a session.
-		if len(w.out) == 0 && role == messages.Assistant {
+		if !w.begun && role == messages.Assistant {
 			w.Tally.Count(
 				0, entry, "line of text put before the model's first message: the API requires a user message first",
 			)
-			w.role, w.body = messages.User, [][]byte{
-				[]byte(`{"type":"text","text":"[the beginning is not in the transcript]"}`),
-			}
-			w.flush()
+			w.line(messages.User, "[the beginning is not in the transcript]")
 		}
+		w.answer(role, entry)
 	}
+	w.begun = true
 	w.role = role
 	w.body = append(w.body, blocks...)
 	for _, f := range fields { // of messages that become one, the last to have a field decides
@@ -118,6 +119,13 @@ func (w *writer) flush() {
 	m.Rest(w.fields)
 	w.out = append(w.out, m.JSON())
 	w.body, w.fields = w.body[:0], nil
+}
+
+// line writes a message of one text.
+func (w *writer) line(role, text string) {
+	w.role, w.body = role, [][]byte{fmt.Appendf(nil, `{"type":"text","text":%s}`, content.String(text))}
+	w.flush()
+	w.begun = true
 }
 
 // toolUse returns a call as a block. input must be an object there, so other parameters are wrapped.

@@ -302,6 +302,13 @@ func TestTheChainKnowsWhatIsTheSame(t *testing.T) {
 		return chain[len(chain)-1]
 	}
 	raw := bodies[provider.Messages]
+	deep := func(args string) Sum { return last(strings.Replace(raw, `{"file_path":"a"}`, args, 1)) }
+	if deep(`{"b":[{"y":{"z":1,"a":"\/\u00e9\b"}}],"c":2}`) != deep(`{"c":2,"b":[{"y":{"a":"/é\u0008","z":1}}]}`) {
+		t.Error("arguments in another order, and with other escapes, are not the same")
+	}
+	if deep(`{"cache_control":1}`) == deep(`{"cache_control":2}`) {
+		t.Error("what a tool is called with is no marker")
+	}
 	for name, tt := range map[string]struct {
 		raw  string
 		same bool
@@ -310,9 +317,14 @@ func TestTheChainKnowsWhatIsTheSame(t *testing.T) {
 		"a text as a block":  {strings.Replace(raw, `"Fix it."`, `[{"type":"text","text":"Fix it."}]`, 1), true},
 		"fields in other order": {strings.Replace(raw, `"type":"text","text":"Look."`, `"text":"Look.",`+
 			`"type":"text"`, 1), true},
-		"another word":      {strings.Replace(raw, "Look.", "Look!", 1), false},
-		"another signature": {strings.Replace(raw, `"s1"`, `"s2"`, 1), false},
-		"another system":    {strings.Replace(raw, `"model":"m"`, `"model":"n"`, 1), true},
+		"a result as a block": {strings.Replace(raw, `"content":"one"`, `"content":[{"type":"text","text":"one",`+
+			`"cache_control":{"type":"ephemeral"}}]`, 1), true},
+		"a result's block as a text": {strings.Replace(raw, `[{"type":"text","text":"two"}]`, `"two"`, 1), true},
+		"a result in two blocks":     {strings.Replace(raw, `"text":"two"}`, `"text":"t"},{"type":"text","text":"wo"}`, 1), false},
+		"escaped":                    {strings.Replace(raw, `"three"`, `"\u0074hree"`, 1), true},
+		"another word":               {strings.Replace(raw, "Look.", "Look!", 1), false},
+		"another signature":          {strings.Replace(raw, `"s1"`, `"s2"`, 1), false},
+		"another system":             {strings.Replace(raw, `"model":"m"`, `"model":"n"`, 1), true},
 	} {
 		if got := last(tt.raw) == last(raw); got != tt.same {
 			t.Errorf("%s: same %v", name, got)

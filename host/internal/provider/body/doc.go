@@ -19,6 +19,7 @@
 //	gaps.go       how many messages a request lacks where a view has a mark
 //	recall.go     ids in the places of removed results, by which they can be asked for
 //	edits.go      the plan as edits, new items included; markers.go moves cache markers
+//	sections.go   instructions within a conversation stand where the API takes them
 //	roles.go      roles alternate when a request goes, as they did when it came
 //	validate.go   what must hold for each API
 package body

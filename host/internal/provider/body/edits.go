@@ -40,7 +40,7 @@ func Apply(raw []byte, edits []Edit) []byte {
 // overlap, and refer to the original bytes.
 func (r *Request) Edits(p *Plan) []Edit {
 	d := draft{request: r, gone: make([]bool, len(r.Items)), parts: map[Ref]bool{}, before: map[int][]byte{},
-		first: map[int][]byte{}, last: map[int][]byte{}, markers: map[Ref][]byte{}}
+		spoke: map[int]content.Speaker{}, first: map[int][]byte{}, last: map[int][]byte{}, markers: map[Ref][]byte{}}
 	for i, e := range p.entries {
 		for _, j := range p.fates[i].out {
 			d.parts[e.Refs[j]] = true
@@ -65,17 +65,12 @@ func (r *Request) Edits(p *Plan) []Edit {
 		d.gone[i] = d.allGone(i)
 	}
 	// Made entries stand at the borders of items. A view has them between exchanges, so that they part none.
+	p.apart = 0
 	for _, m := range p.made {
-		at := r.lead
-		if m.behind >= 0 {
-			refs := p.entries[m.behind].Refs
-			at = refs[len(refs)-1].Item + 1
-		} else if r.fenced { // before the provider's summary it would not be read
-			for at = 1; at < len(r.Items) && r.speaker(at) == content.Tool; at++ {
-			}
-		}
+		at := d.beside(r.behind(p, m), m.entry.Speaker)
 		if !d.merge(at, m.entry) {
-			d.before[at] = join(d.before[at], r.newItem(m.entry))
+			d.insert(at, m.entry)
+			p.apart++
 		}
 	}
 	d.moveMarks()
@@ -89,10 +84,11 @@ func (r *Request) Edits(p *Plan) []Edit {
 // draft collects the edits of a request. It lives for one call of [Request.Edits].
 type draft struct {
 	request *Request
-	gone    []bool         // the items that go
-	parts   map[Ref]bool   // the parts that go
-	before  map[int][]byte // new items, by the position of the item that they stand before
-	first   map[int][]byte // new parts at the beginning of items that stay, and at their end
+	gone    []bool                  // the items that go
+	parts   map[Ref]bool            // the parts that go
+	before  map[int][]byte          // new items, by the position of the item that they stand before
+	spoke   map[int]content.Speaker // who the last of these is from
+	first   map[int][]byte          // new parts at the beginning of items that stay, and at their end
 	last    map[int][]byte
 	markers map[Ref][]byte // markers that parts get
 	edits   []Edit

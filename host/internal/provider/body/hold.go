@@ -63,6 +63,7 @@ func (r *Request) hold(p *Plan, lost map[Ref]bool) {
 			}
 		}
 	}
+	r.keepSections(p)
 }
 
 // stays reports whether a part never goes, whatever a view shows.

@@ -33,9 +33,11 @@ type fate struct {
 }
 
 // made is an entry that a strategy made, and the entry of the request that it stands behind: -1 for the beginning.
+// added: the view lacks it, and the API demands that something stands there.
 type made struct {
 	behind int
 	entry  content.Content
+	added  bool
 }
 
 // Plan is what is done to the entries of a request. fates has one element for each entry, by position.
@@ -43,6 +45,7 @@ type Plan struct {
 	entries []Entry
 	fates   []fate
 	made    []made
+	apart   int // how many of made are messages of their own
 }
 
 // ErrMade: a strategy made an entry that cannot be written in the API's form.
@@ -65,6 +68,8 @@ const blanked = "[result removed]"
 //   - What made a tool known to the model stays, unless something later did so again.
 //   - What is left begins with words of a person: the last before it stay. Where roles alternate, words of a person stay
 //     between two turns of the model.
+//   - Instructions stay where the API takes them: between words of a person, or results, and the model. What the model
+//     said there is a line, if all of it goes.
 //   - The exchange at the end stays: the model has not seen its results yet. They may be shortened.
 //
 // Entries of the view that the request does not have, and that are text, are inserted. The error is [ErrMade], or says
@@ -101,8 +106,14 @@ func (r *Request) NewPlan(entries []Entry, view []Shown) (*Plan, error) {
 }
 
 // Differs calls f for each entry that is not sent as the view has it, with its position and what both have of it: nil if
-// the view lacks it, or if it goes. What is sent is what counts.
+// the view lacks it, or if it goes. The position is -1 for an entry that the request did not have. What is sent is what
+// counts.
 func (p *Plan) Differs(f func(entry int, sent, shown *content.Content)) {
+	for i := range p.made {
+		if p.made[i].added {
+			f(-1, &p.made[i].entry, nil)
+		}
+	}
 	for i := range p.fates {
 		fate := &p.fates[i]
 		switch {
@@ -114,9 +125,10 @@ func (p *Plan) Differs(f func(entry int, sent, shown *content.Content)) {
 	}
 }
 
-// Entries returns how many entries are sent, with those that a strategy made.
+// Entries returns how many entries are sent, once [Request.Edits] has written them: what a strategy made may have become
+// part of another's message.
 func (p *Plan) Entries() int {
-	n := len(p.made)
+	n := p.apart
 	for i := range p.fates {
 		if !p.fates[i].gone {
 			n++

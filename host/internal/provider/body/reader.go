@@ -142,12 +142,18 @@ func (f form) message(t *tape, n int32, role provider.Role) (Item, error) {
 			return item, ErrForm
 		}
 	case '"':
+		if role.Pinned && f.Sections && t.is(value, "") {
+			break
+		}
 		if !f.ContentText {
 			return item, ErrForm
 		}
 		item.Parts = append(item.Parts, Part{Kind: Text, Speaker: role.Speaker, Span: t.span(value), Alone: true,
 			Value: t.span(value), takesMarker: true, node: value, text: value})
-	case 0, 'n': // a message of calls or of reasoning alone
+	case 0, 'n': // a message of calls or of reasoning alone, or one that sets the effort
+		if role.Pinned && f.Sections {
+			return item, nil
+		}
 		if role.Speaker != content.AI || f.CallsIn == "" {
 			return item, ErrForm
 		}
@@ -161,7 +167,7 @@ func (f form) message(t *tape, n int32, role provider.Role) (Item, error) {
 		}
 		item.Parts = append(item.Parts, f.part(t, c, &f.Call, role.Speaker))
 	}
-	if len(item.Parts) == 0 && t.kind(value) != '[' { // a message of reasoning alone
+	if len(item.Parts) == 0 && t.kind(value) != '[' && !item.Pinned { // a message of reasoning alone
 		item.Parts = []Part{{Kind: Bound, Speaker: content.AI, Span: t.span(n), Alone: true, node: n, kind: &fixed}}
 	}
 	return item, nil

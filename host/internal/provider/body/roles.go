@@ -38,31 +38,51 @@ func (r *Request) alternates() bool {
 	return true
 }
 
-// merge puts an entry of text that a strategy made into the item of the same role before or behind it, if there is one.
+// merge puts an entry of text that a strategy made, whose place is before an item that stays, into the item of the same
+// role before or behind it, if there is one.
 // Behind reasoning nothing may be put before a call, and nothing before reasoning: a line of the model's then ends the
 // person's message.
 func (d *draft) merge(at int, entry content.Content) bool {
 	r := d.request
-	if r.form.Flat || d.before[at] != nil {
+	if r.form.Flat {
 		return false
 	}
 	next, prev := at, at-1
-	for next < len(r.Items) && d.gone[next] {
-		next++
-	}
 	for prev >= 0 && (d.gone[prev] || r.Items[prev].Pinned) {
 		prev--
 	}
-	if next < len(r.Items) && r.voice(next) == entry.Speaker && d.put(next, entry, true) {
-		return true
+	// A line of the model behind words that were put into the person's message goes there, too.
+	if next < len(r.Items) {
+		by := r.voice(next)
+		if (by == entry.Speaker || by == content.Human && d.spoke[next] == by) && d.put(next, entry, true) {
+			d.spoke[next] = by
+			return true
+		}
 	}
-	if prev < 0 {
-		return false
+	by, from := content.Speaker(""), d.section(at)
+	if prev >= 0 {
+		by = r.voice(prev)
 	}
-	by := r.voice(prev)
-	follows := next < len(r.Items) && r.voice(next) == content.AI // a line of the model in front of its reasoning
-	return (by == entry.Speaker || by == content.Human && follows && entry.Speaker == content.AI) &&
-		d.put(prev, entry, false)
+	follows := next < len(r.Items) && r.voice(next) == content.AI
+	if entry.Speaker == content.AI && follows { // a line of the model in front of its reasoning
+		if said := d.before[from] != nil && d.spoke[from] == content.Human; said || from < at && by == content.AI {
+			entry.Speaker = content.Human
+			d.insert(from, entry)
+			return true
+		}
+	}
+	return (by == entry.Speaker && from == at || by == content.Human && follows && entry.Speaker == content.AI) &&
+		d.before[at] == nil && d.put(prev, entry, false)
+}
+
+// insert puts an entry of text before an item: into the one that was put there last, if it is from the same.
+func (d *draft) insert(at int, entry content.Content) {
+	r, before := d.request, d.before[at]
+	if n := len(before) - len("]}"); n > 0 && d.spoke[at] == entry.Speaker && !r.form.Flat {
+		d.before[at] = append(join(before[:n], r.newParts(entry)), "]}"...)
+		return
+	}
+	d.before[at], d.spoke[at] = join(before, r.newItem(entry)), entry.Speaker
 }
 
 // put writes the texts of an entry at the beginning or the end of an item that stays. false if the item has no place for

@@ -190,7 +190,13 @@ func (r *Request) order(was *Request) error {
 	if r.lead == len(r.Items) {
 		return errors.New("nothing of the conversation is left")
 	}
-	if !was.form.PinnedFirst && r.Items[0].Pinned {
+	if !r.samePinned(was) {
+		return errors.New("instructions are not as they were")
+	}
+	if was.placed() && !r.placed() {
+		return errors.New("instructions stand where the API does not take them")
+	}
+	if first := r.Items[0]; !was.form.PinnedFirst && first.Pinned && len(first.Parts) > 0 && !was.Items[0].Pinned {
 		return errors.New("the conversation begins with instructions")
 	}
 	if was.form.BeginsWithUser && was.startsHuman() && !r.startsHuman() {
@@ -212,6 +218,9 @@ func (r *Request) order(was *Request) error {
 func (r *Request) adjacent() error {
 	for ref, call := range r.pairs.call {
 		for i := call.Item + 1; i < ref.Item && !r.form.Flat; i++ { // there, anywhere behind the call
+			if r.Items[i].Pinned {
+				continue // it stood there before
+			}
 			if by := r.speaker(i); by == content.Human || by == content.AI && r.form.CallsIn != "" {
 				return fmt.Errorf("item %d stands between a call and its result", i)
 			}
