@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 package window_test
 
@@ -10,11 +10,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
-	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
+	"github.com/thresh-dev/thresh/internal/testkit/procs"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -23,8 +24,23 @@ func faultyIn(t *testing.T, name string) (dir, path string) {
 	t.Helper()
 	dir = t.TempDir()
 	path = filepath.Join(dir, plugins.FilePrefix+name)
-	plugintest.Link(t, filepath.Join(pluginDir, plugins.FilePrefix+"out-of-bounds"), path)
+	if err := os.Link(filepath.Join(pluginDir, plugins.FilePrefix+"out-of-bounds"), path); err != nil {
+		t.Fatal(err)
+	}
 	return dir, path
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.After(time.Minute); !ok(); {
+		select {
+		case <-late:
+			t.Fatal("not within a minute: " + what)
+		case <-tick.C:
+		}
+	}
 }
 
 // smallTalk is a conversation of people and an AI, of 20 tokens an entry and more.
@@ -82,7 +98,7 @@ func TestEveryFailureEndsTheSame(t *testing.T) {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		plugintest.Eventually(t, "it does not run", func() bool { return len(plugintest.Processes(t, dir)) == 0 })
+		eventually(t, "it does not run", func() bool { return len(procs.Running(dir)) == 0 })
 	}
 	kinds := map[string]kind{
 		"error":            {fault: "fails-in-calls", unasked: true},
@@ -99,8 +115,8 @@ func TestEveryFailureEndsTheSame(t *testing.T) {
 		"file removed":     {fault: "works", used: true, before: remove},
 		"quarantine": {fault: "works", set: map[string]any{"plugins.maxCrashes": 1}, used: true,
 			before: func(t *testing.T, h *window.Host, dir, _ string) {
-				killAll(t, dir)
-				plugintest.Eventually(t, "the quarantine", func() bool {
+				killAll(dir)
+				eventually(t, "the quarantine", func() bool {
 					return h.Plugins(t.Context())[0].State == plugins.StateQuarantined
 				})
 			}},
@@ -151,8 +167,8 @@ func TestEveryFailureEndsTheSame(t *testing.T) {
 }
 
 // killAll kills the plugins of a directory.
-func killAll(t *testing.T, dir string) {
-	for _, pid := range plugintest.Processes(t, dir) {
+func killAll(dir string) {
+	for pid := range procs.Running(dir) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
@@ -171,7 +187,7 @@ func TestAStrategyThatIsBackIsUsed(t *testing.T) {
 				if err := os.Rename(path, path+".away"); err != nil {
 					t.Fatal(err)
 				}
-				plugintest.Eventually(t, "it ends", func() bool { return len(plugintest.Processes(t, dir)) == 0 })
+				eventually(t, "it ends", func() bool { return len(procs.Running(dir)) == 0 })
 			},
 			func() {
 				if err := os.Rename(path+".away", path); err != nil {
@@ -181,8 +197,8 @@ func TestAStrategyThatIsBackIsUsed(t *testing.T) {
 		},
 		"quarantine": {
 			func() {
-				killAll(t, dir)
-				plugintest.Eventually(t, "the quarantine",
+				killAll(dir)
+				eventually(t, "the quarantine",
 					func() bool { return h.Plugins(t.Context())[0].State == plugins.StateQuarantined })
 			},
 			func() { h.ResetPlugin("works-by-threshold") },
