@@ -30,7 +30,7 @@ func (x *exchange) model(r *body.Request, beta string) {
 // unseal takes thinking out of entries for good, and makes what is left the view of the turn.
 func (b *branch) unseal(ctx context.Context, x *exchange, t *prepared, of map[string]bool) error {
 	now, err := b.session.DropThinking(ctx, len(b.entries), window.Sending{Pending: t.pending, At: t.at,
-		Thinking: x.thinking}, of)
+		Marks: b.marks, Thinking: x.thinking}, of)
 	if now.Contents() != nil {
 		t.View = now.View
 		b.see(now)
