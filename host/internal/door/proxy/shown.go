@@ -78,7 +78,7 @@ func (b *branch) settle(x *exchange, t prepared, came, sent *body.Request, plan 
 	if raw || t.Contents() == nil {
 		size.sent = size.whole
 	} else {
-		entries = plan.Entries()
+		entries = sent.Count()
 	}
 	if raw {
 		sent, pending = came, b.pending

@@ -65,12 +65,10 @@ func (r *Request) Edits(p *Plan) []Edit {
 		d.gone[i] = d.allGone(i)
 	}
 	// Made entries stand at the borders of items. A view has them between exchanges, so that they part none.
-	p.apart = 0
 	for _, m := range p.made {
 		at := d.beside(r.behind(p, m), m.entry.Speaker)
 		if !d.merge(at, m.entry) {
 			d.insert(at, m.entry)
-			p.apart++
 		}
 	}
 	d.moveMarks()

@@ -66,6 +66,24 @@ func (r *Request) Entries(from int) []Entry {
 	return out
 }
 
+// Count returns how many entries there are from the first item on, without reading them.
+func (r *Request) Count() (n int) {
+	var by content.Speaker // of the entry that parts are added to; "" if the next one begins another
+	for i := r.lead; i < len(r.Items); i++ {
+		parts := r.Items[i].Parts
+		for j := range parts {
+			if parts[j].Speaker != by {
+				by = parts[j].Speaker
+				n++
+			}
+		}
+		if len(parts) > 0 && parts[0].Speaker != content.AI {
+			by = ""
+		}
+	}
+	return n
+}
+
 // read returns how many bytes of the body entries are made of, from an item on.
 func (r *Request) read(from int) (size int) {
 	for i := from; i < len(r.Items); i++ {

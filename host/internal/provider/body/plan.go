@@ -45,7 +45,6 @@ type Plan struct {
 	entries []Entry
 	fates   []fate
 	made    []made
-	apart   int // how many of made are messages of their own
 }
 
 // ErrMade: a strategy made an entry that cannot be written in the API's form.
@@ -123,18 +122,6 @@ func (p *Plan) Differs(f func(entry int, sent, shown *content.Content)) {
 			f(i, p.sent(i), fate.shown)
 		}
 	}
-}
-
-// Entries returns how many entries are sent, once [Request.Edits] has written them: what a strategy made may have become
-// part of another's message.
-func (p *Plan) Entries() int {
-	n := p.apart
-	for i := range p.fates {
-		if !p.fates[i].gone {
-			n++
-		}
-	}
-	return n
 }
 
 // Whole reports whether all of an entry is sent as it came.
