@@ -88,7 +88,7 @@ class TestClient(unittest.TestCase):
         self.assertLess(len(ready.history), 20)
         self.assertEqual(ready.outcome["compress"]["kind"], "applied")
         changes = [(c["entry"], c["kind"]) for c in session.explain()]
-        self.assertEqual(changes[:2], [("e20", "kept"), ("e1", "removed")])
+        self.assertEqual(changes[:3], [("e20", "kept"), ("e21", "added"), ("e1", "removed")])
         self.assertIn("compress", session.compress())
 
     def test_what_was_removed_is_found(self):

@@ -82,8 +82,8 @@ test("compressing, and why", async () => {
   const ready = await session.prepare();
   assert.ok(ready.history.length < 20);
   assert.equal(ready.outcome.compress.kind, "applied");
-  const [kept, change] = await session.explain();
-  assert.deepEqual([kept.entry, kept.kind, change.entry, change.kind], ["e20", "kept", "e1", "removed"]);
+  const changes = (await session.explain()).slice(0, 3).map((c) => [c.entry, c.kind]);
+  assert.deepEqual(changes, [["e20", "kept"], ["e21", "added"], ["e1", "removed"]]);
   assert.ok((await session.compress()).compress);
 });
 

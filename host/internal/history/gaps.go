@@ -43,7 +43,11 @@ func markGaps(ctx context.Context, old []*Entry, parts []check.Part, count Count
 	for i, g := range gaps {
 		out = append(out, kept[next:g.at]...)
 		if next = g.at; counts[i].Tokens < g.tokens || g.calls {
-			out = append(out, check.Part{Index: -1, Content: made[i]})
+			mark := made[i]
+			if said, more := besideMarks(&out, kept, &next, g.said); more {
+				mark = check.MarkGap(g.speaker, said)
+			}
+			out = append(out, check.Part{Index: -1, Content: mark})
 			continue
 		}
 		for k := g.from; k < g.to; k++ {
@@ -51,6 +55,24 @@ func markGaps(ctx context.Context, old []*Entry, parts []check.Part, count Count
 		}
 	}
 	return append(out, kept[next:]...), nil
+}
+
+// besideMarks takes in marks that a new one would stand beside, as where it was moved behind a pair: the last of out, and
+// the next of kept.
+func besideMarks(out *[]check.Part, kept []check.Part, next *int, said check.Gap) (all check.Gap, more bool) {
+	if n := len(*out); n > 0 {
+		if of, mark := check.GapOf((*out)[n-1].Content); mark {
+			said.Join(of)
+			*out, more = (*out)[:n-1], true
+		}
+	}
+	if *next < len(kept) {
+		if of, mark := check.GapOf(kept[*next].Content); mark {
+			said.Join(of)
+			*next, more = *next+1, true
+		}
+	}
+	return said, more
 }
 
 // findGaps returns the gaps that need a new mark, and the rewritten history without the marks that these take in. A mark
@@ -69,8 +91,17 @@ func findGaps(old []*Entry, parts []check.Part) (kept []check.Part, gaps []gap) 
 		run.at = len(kept)
 		switch {
 		case stands != nil && stands[run.from]:
-		case fresh == check.Gap{} || slices.ContainsFunc(added, standsFor):
-			kept = append(kept, earlier...)
+		case (fresh == check.Gap{}) || slices.ContainsFunc(added, standsFor):
+			if len(earlier) < 2 {
+				kept = append(kept, earlier...)
+				break
+			}
+			run.said, run.calls = check.Gap{}, true // what parted these marks is gone: they become one
+			for _, mark := range earlier {
+				run.said.Add(mark.Content)
+			}
+			run.speaker = speaker(run.said, previous, next)
+			gaps = append(gaps, run)
 		default:
 			run.speaker = speaker(run.said, previous, next)
 			gaps = append(gaps, run)

@@ -36,11 +36,13 @@ func (s Snapshot) markRemoved(ctx context.Context, changes []check.Change, count
 		}
 		var said, fresh check.Gap
 		place, tokens, calls := -1, 0, false
+		earlier, last := 0, 0 // marks in the run, and the last of them
 		for i, c := range run {
 			e := s.Entries[c.Index]
 			said.Add(e.Content)
 			tokens += e.Tokens
 			if s.isMark(c.Index) {
+				earlier, last = earlier+1, i
 				continue
 			}
 			calls = calls || hasCalls(e.Content) || e.Content.Speaker == content.Tool
@@ -48,6 +50,9 @@ func (s Snapshot) markRemoved(ctx context.Context, changes []check.Change, count
 			if fresh.Add(e.Content); fresh != before {
 				place = i
 			}
+		}
+		if place < 0 && earlier > 1 { // what parted these marks goes: they become one
+			place, calls = last, true
 		}
 		if place < 0 { // nothing that was said goes; a mark alone stays
 			out = append(out, slices.DeleteFunc(run, func(c check.Change) bool { return c.Removed && s.isMark(c.Index) })...)

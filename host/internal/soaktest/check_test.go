@@ -3,6 +3,7 @@ package soaktest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
 // isAsItWas checks that nothing happened to the history between two turns but that entries were added.
@@ -64,7 +66,7 @@ func rewritten(before, after history.Snapshot, late []content.Content, done outc
 			return fmt.Errorf("entry %d (%s) is gone though nothing was applied", i, e.ID)
 		case !there && !gone[e.ID]:
 			return fmt.Errorf("entry %d (%s) is gone and no outcome says so", i, e.ID)
-		case !there && keepsPeople[done.Strategy] && e.Content.Speaker == content.Human:
+		case !there && keepsPeople[done.Strategy] && e.Content.Speaker == content.Human && !marks.IsGone(e.Content):
 			return fmt.Errorf("entry %d (%s), a person's, is gone", i, e.ID)
 		case !there:
 			continue
@@ -76,11 +78,19 @@ func rewritten(before, after history.Snapshot, late []content.Content, done outc
 		last = j
 		stayed++
 	}
+	made := 0 // marks where messages went
+	for _, e := range after.Entries {
+		if marks.IsGone(e.Content) && !slices.ContainsFunc(before.Entries, func(b *history.Entry) bool {
+			return b.ID == e.ID
+		}) {
+			made++
+		}
+	}
 	newTokens := 0
 	for _, e := range after.Entries[len(after.Entries)-len(late):] {
 		newTokens += e.Tokens
 	}
-	switch fresh := len(after.Entries) - stayed - len(late); {
+	switch fresh := len(after.Entries) - stayed - len(late) - made; {
 	case after.Tokens-newTokens > before.Tokens:
 		return fmt.Errorf("%d tokens became %d, %d of which came in late", before.Tokens, after.Tokens, newTokens)
 	case !compressed && fresh != 0:
@@ -117,6 +127,9 @@ func linesForCalls(before history.Snapshot, after []*history.Entry) error {
 				return err
 			}
 			less = len(e.Content.Blocks) < len(before.Entries[i].Content.Blocks)
+			continue
+		}
+		if marks.IsGone(e.Content) {
 			continue
 		}
 		text := string(e.Content.AppendJSON(nil))
