@@ -177,8 +177,9 @@ func TestAnyAnswerHasOneMarkAGap(t *testing.T) {
 		}
 		left := h.Snapshot().Contents()
 		bare := slices.DeleteFunc(slices.Clone(left), func(c content.Content) bool { _, mark := check.GapOf(c); return mark })
-		if with, without := turns.Check(left), turns.Check(bare); len(with) > len(without) {
-			t.Fatalf("%v, without marks %v, in\n%s", with, without, strings.Join(sketch(left), "\n"))
+		was, with, without := turns.Check(before.Contents()), turns.Check(left), turns.Check(bare)
+		if len(with) > max(len(was), len(without)) { // words behind a call at the end end it, as they did
+			t.Fatalf("%v, before %v, without marks %v, in\n%s", with, was, without, strings.Join(sketch(left), "\n"))
 		}
 		at := map[string]int{}
 		for i, e := range before.Entries {
