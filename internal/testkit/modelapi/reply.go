@@ -20,6 +20,8 @@ type Reply struct {
 	Finish, Model string
 	// Usage is what the answer reports; for the zero value the server counts.
 	Usage Usage
+	// Report, if not nil, stands wherever the answer would have its usage, as it is.
+	Report json.RawMessage
 	// Chunk is how many bytes of text an event has at most; 0 is 12. Pace is the pause before each.
 	Chunk int
 	Pace  time.Duration
@@ -84,6 +86,38 @@ var usual = map[int][2]string{
 	429: {"rate_limit_error", "Rate limit reached."},
 	500: {"api_error", "Internal server error."},
 	529: {"overloaded_error", "Overloaded."},
+}
+
+// reports puts the reply's report into an answer.
+func (r Reply) reports(a answer) answer {
+	if r.Report == nil {
+		return a
+	}
+	var put func(v any) any
+	put = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, inner := range v {
+				if v[k] = put(inner); k == "usage" || k == "usageMetadata" {
+					v[k] = r.Report
+				}
+			}
+		case []any:
+			for i := range v {
+				v[i] = put(v[i])
+			}
+		}
+		return v
+	}
+	of := func(v any) (out any) {
+		_ = json.Unmarshal([]byte(encoded(v)), &out)
+		return put(out)
+	}
+	a.whole = of(a.whole)
+	for i := range a.events {
+		a.events[i].data = of(a.events[i].data)
+	}
+	return a
 }
 
 // failure is the body of the reply's error.

@@ -115,7 +115,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !said {
 		says = s.says(p, sha256.Sum256(raw))
 	}
-	out := a.answer(s, p, u, says)
+	out := p.reply.reports(a.answer(s, p, u, says))
 	s.mu.Unlock()
 	status(200)
 	s.send(w, r, p, out, a)
