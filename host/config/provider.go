@@ -46,14 +46,18 @@ type Provider struct {
 	Prices      Prices        `koanf:"prices"`
 }
 
-// Prices are in US dollars per million tokens. The zero value is free.
+// Prices are in US dollars per million tokens. In the zero value they are not known.
 type Prices struct {
-	Input  float64 `koanf:"input"`
-	Output float64 `koanf:"output"`
+	// Input and Output, if both are nil, are those of the model's price list; one alone that is nil is 0.
+	Input  *float64 `koanf:"input"`
+	Output *float64 `koanf:"output"`
 	// CacheRead and CacheWrite are for reads and writes of the provider's cache; nil is the input price.
 	CacheRead  *float64 `koanf:"cacheRead"`
 	CacheWrite *float64 `koanf:"cacheWrite"`
 }
+
+// Known reports whether there are prices, which may be 0.
+func (p Prices) Known() bool { return p.Input != nil || p.Output != nil }
 
 // ProviderSpecs returns the settings of a profile's provider (provider.kind and others), found in profiles.<name> only.
 func ProviderSpecs() []Spec {
@@ -102,8 +106,8 @@ func ProviderSpecs() []Spec {
 			Meaning: "Timeout while the server sends nothing during a call."}),
 		row(Spec{Key: "retries", Type: Integer, Default: 3, Min: new(0.0), Max: new(10.0),
 			Meaning: "Maximum number of retries after a transient error."}),
-		price(Spec{Key: "input", Default: 0.0, Meaning: "Price of input."}),
-		price(Spec{Key: "output", Default: 0.0, Meaning: "Price of output."}),
+		price(Spec{Key: "input", DefaultText: "the price list's", Meaning: "Price of input."}),
+		price(Spec{Key: "output", DefaultText: "the price list's", Meaning: "Price of output."}),
 		price(Spec{Key: "cacheRead", DefaultText: "the price of input",
 			Meaning: "Price of input that is read from the prompt cache."}),
 		price(Spec{Key: "cacheWrite", DefaultText: "the price of input",
@@ -114,7 +118,7 @@ func ProviderSpecs() []Spec {
 // Provider returns how a profile's model is reached; false if there is no such profile, or it has no provider.
 func (c *Config) Provider(profile string) (Provider, bool) {
 	p, ok := c.providers[profile]
-	for _, price := range []**float64{&p.Prices.CacheRead, &p.Prices.CacheWrite} {
+	for _, price := range []**float64{&p.Prices.Input, &p.Prices.Output, &p.Prices.CacheRead, &p.Prices.CacheWrite} {
 		if *price != nil {
 			*price = new(**price)
 		}

@@ -32,7 +32,7 @@ func TestProviders(t *testing.T) {
 			want: config.Provider{Kind: "openai", Model: "m", BaseURL: "http://127.0.0.1:8089/v1",
 				KeyFile: "~/.config/thresh/k.txt", ContextLimit: 9000,
 				MaxOutput: 100, Timeout: 3 * time.Second, IdleTimeout: 2 * time.Second,
-				Prices: config.Prices{Input: 3, Output: 15, CacheRead: new(0.3), CacheWrite: new(0.0)}}},
+				Prices: config.Prices{Input: new(3.0), Output: new(15.0), CacheRead: new(0.3), CacheWrite: new(0.0)}}},
 		"from several files": {
 			user:    "profiles.p.provider: {kind: openai, model: m, keyEnv: USER_KEY}",
 			project: "profiles.p.provider.maxOutput: 100",

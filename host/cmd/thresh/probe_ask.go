@@ -8,11 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 	"github.com/thresh-dev/thresh/host/internal/llm"
-	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/window"
@@ -46,18 +44,12 @@ func (a *app) probeModel(h *window.Host, limit float64) (probe.Model, error) {
 	if err != nil {
 		return probe.Model{}, err
 	}
-	catalog, err := pricing.Load(c.Settings().Model.PriceFile)
-	if err != nil {
-		return probe.Model{}, err
-	}
 	m := probe.Model{
 		Generate: func(ctx context.Context, r llm.Request) (llm.Result, error) { return client.Generate(ctx, r, nil) },
 		Count:    counter.Text, USD: limit,
 	}
-	if l := catalog.ForModel(p.Model); p.Prices.Input > 0 || p.Prices.Output > 0 {
+	if p.Prices.Known() {
 		m.Prices = &p.Prices
-	} else if l != nil {
-		m.Prices = &config.Prices{Input: l.Input, Output: l.Output, CacheRead: new(l.Read()), CacheWrite: new(l.Write())}
 	}
 	if m.Prices == nil && limit > 0 {
 		return m, fmt.Errorf("--usd: no prices are known for %s: set profiles.%s.provider.prices", p.Model, p.Name)

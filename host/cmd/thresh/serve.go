@@ -172,7 +172,9 @@ func (a *app) openService(cmd *cobra.Command, c *config.Config, localToken strin
 	machine, err = window.Open(window.Options{
 		Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true, Store: passing(c.Settings()),
 		Granted: func(ctx context.Context, token string) ([]string, error) { return guard.Profiles(ctx, token) },
-		Spend:   func(ctx context.Context, name string, usd float64) error { return guard.Pay(ctx, name, usd) },
+		Book: func(ctx context.Context, name string, usd float64) (func(float64), error) {
+			return guard.Book(ctx, name, usd)
+		},
 	})
 	if err != nil {
 		return nil, nil, err

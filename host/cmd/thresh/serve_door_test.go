@@ -300,7 +300,7 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 	calls := make(chan *modelapi.Request, 10)
 	p := newLLMPlace(t, "openai", modelapi.Options{OnRequest: func(c *modelapi.Request) { calls <- c }})
 	token := strings.TrimSpace(p.run("access", "create", "alice", "--sessions", "1", "--requests", "1",
-		"--request-bytes", "500000", "--store-bytes", "20000", "--usd-per-day", "0.000001").stdout)
+		"--request-bytes", "500000", "--store-bytes", "20000", "--usd-per-day", "0.25").stdout)
 	serve := func(listen string) (*server, *client.Client) {
 		s := p.listening(p.command("serve", "--set", "serve.listen="+listen))
 		c, err := client.New(s.address, client.Options{Token: token})

@@ -3,10 +3,12 @@ package access
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -229,18 +231,19 @@ func TestMoneyIsLimitedByDay(t *testing.T) {
 	of := Grant{Name: "alice", Limits: Limits{USDPerDay: 1}}
 	check := func() error { return g.CheckSpending(t.Context(), of) }
 	wantLimit(t, check(), "")
-	for range 2 {
-		if err := g.Spend(t.Context(), of.Name, 0.4); err != nil {
+	spend := func(g *Guard, usd float64) {
+		t.Helper()
+		if _, err := g.Book(t.Context(), of.Name, usd); err != nil {
 			t.Fatal(err)
 		}
 	}
+	spend(g, 0.4)
+	spend(g, 0.4)
 	wantLimit(t, check(), "")
 	// Another host of the same store spends too.
 	other := NewGuard(s, "", hclog.NewNullLogger())
 	other.now = c.now
-	if err := other.Spend(t.Context(), of.Name, 0.3); err != nil {
-		t.Fatal(err)
-	}
+	spend(other, 0.3)
 	c.at = c.at.Add(lookAgain + time.Second)
 	wantLimit(t, check(), "usdPerDay")
 	c.at = c.at.Add(time.Minute) // midnight
@@ -377,21 +380,99 @@ func (f *forgetful) Account(ctx context.Context, name, day string, add store.Use
 	return f.Store.Account(ctx, name, day, add)
 }
 
-// What the store does not take is owed: it is counted as soon as the store is back, and no model is called before.
-func TestMoneyThatTheStoreDoesNotTakeIsOwed(t *testing.T) {
+// A request that the store does not count is not made, and an estimate that it cannot correct stays.
+func TestNoMoneyIsSpentThatTheStoreDoesNotCount(t *testing.T) {
 	s := &forgetful{Store: store.NewMemory()}
 	g := NewGuard(s, "", hclog.NewNullLogger())
 	if _, err := Create(t.Context(), s, "alice", Limits{USDPerDay: 1}); err != nil {
 		t.Fatal(err)
 	}
-	pay := func(usd float64) error { return g.Pay(t.Context(), "alice", usd) }
-	wantLimit(t, pay(0), "")
+	settle, err := g.Book(t.Context(), "alice", 0.7)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.down = true
-	for _, usd := range []float64{0.7, 0.7, 0} {
-		if pay(usd) == nil {
-			t.Errorf("paying %v: nothing says that the store is down", usd)
-		}
+	settle(0.1)
+	if _, err := g.Book(t.Context(), "alice", 0.1); err == nil {
+		t.Error("a request that is not counted is made")
 	}
 	s.down = false
-	wantLimit(t, pay(0), "usdPerDay")
+	_, err = g.Book(t.Context(), "alice", 0.4)
+	wantLimit(t, err, "usdPerDay")
+}
+
+// However many requests begin at the same time, on however many hosts, their estimates together stay below the limit;
+// what one did not cost is there for the next.
+func TestRequestsInProgressCount(t *testing.T) {
+	g, s, c := guard(t, "")
+	if _, err := Create(t.Context(), s, "alice", Limits{USDPerDay: 1}); err != nil {
+		t.Fatal(err)
+	}
+	other := NewGuard(s, "", hclog.NewNullLogger())
+	other.now = c.now
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	first, err := g.Book(t.Context(), "alice", 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settles := []func(float64){first}
+	for i := range 20 {
+		all.Go(func() {
+			settle, err := []*Guard{g, other}[i%2].Book(t.Context(), "alice", 0.3)
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			settles = append(settles, settle)
+		})
+	}
+	all.Wait()
+	if len(settles) > 3 {
+		t.Fatalf("%d requests of 0.30 are made with 1.00", len(settles))
+	}
+	for len(settles) < 3 { // what was refused is given back
+		settle, err := g.Book(t.Context(), "alice", 0.3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settles = append(settles, settle)
+	}
+	_, err = g.Book(t.Context(), "alice", 0.3)
+	wantLimit(t, err, "usdPerDay")
+	var limit *LimitError
+	if !errors.As(err, &limit) || !limit.Retryable {
+		t.Errorf("those in progress may cost less: %v", err)
+	}
+	c.at = c.at.Add(24 * time.Hour) // each settles on its own day
+	for i, settle := range settles {
+		settle([]float64{0, 0.1, 0.5}[i])
+	}
+	c.at = c.at.Add(-24 * time.Hour)
+	if _, err = g.Book(t.Context(), "alice", 0.4); err != nil {
+		t.Error(err)
+	}
+	_, err = g.Book(t.Context(), "alice", 0.01)
+	wantLimit(t, err, "usdPerDay")
+}
+
+// A request of unknown price could cost anything, and one that is free costs nothing.
+func TestWhatAModelCostsMustBeKnownToLimitIt(t *testing.T) {
+	g, s, _ := guard(t, "")
+	if _, err := Create(t.Context(), s, "alice", Limits{USDPerDay: 1}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := g.Book(t.Context(), "alice", math.Inf(1))
+	wantLimit(t, err, "usdPerDay")
+	for name, usd := range map[string]float64{"bob": math.Inf(1), "alice": 0} {
+		settle, err := g.Book(t.Context(), name, usd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settle(0)
+		if sum, err := s.Account(t.Context(), name, g.today(), store.Used{}); err != nil || sum.Spent != 0 {
+			t.Errorf("%s has spent %d, %v", name, sum.Spent, err)
+		}
+	}
 }

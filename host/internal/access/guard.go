@@ -51,6 +51,7 @@ type Guard struct {
 	// The maps are by name. An entry stays when its token is revoked: names are few.
 	uses   map[string]*use
 	spends map[string]spending
+	booked map[string]int64      // for requests to models in progress, in millionths of a US dollar
 	owed   map[string]store.Used // what the store does not have yet
 	told   map[string]time.Time  // when it was told last
 	writes sync.WaitGroup
@@ -59,7 +60,7 @@ type Guard struct {
 // NewGuard makes a guard. localToken is the local user's; "" if there is none. log gets refusals and first uses.
 func NewGuard(in store.Accesses, localToken string, log hclog.Logger) *Guard {
 	g := &Guard{store: in, log: log, now: time.Now, seen: seen{used: map[string]bool{}}, uses: map[string]*use{},
-		spends: map[string]spending{}, owed: map[string]store.Used{}, told: map[string]time.Time{},
+		spends: map[string]spending{}, booked: map[string]int64{}, owed: map[string]store.Used{}, told: map[string]time.Time{},
 		Patience: Patience{Stranger: 5 * time.Second, Idle: time.Minute}}
 	g.SetLocal(localToken)
 	return g

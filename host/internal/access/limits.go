@@ -144,33 +144,76 @@ func (g *Guard) CheckStore(ctx context.Context, of Grant) error {
 	return nil
 }
 
-// Pay adds what a model call of a name's sessions cost, in US dollars, to what it has spent. With 0 it asks whether
-// another call may be made: the error is a [*LimitError] if the money of the day is spent. It is for
-// [window.Options.Spend], where all model calls of sessions come by.
-func (g *Guard) Pay(ctx context.Context, name string, usd float64) error {
-	if usd > 0 {
-		return g.Spend(ctx, name, usd)
-	}
+// Book counts what a request to a model may cost, in US dollars, as spent by a name before it is sent, with all that
+// other hosts of the store have booked. The error is a [*LimitError] if the day's money is not enough. settle replaces
+// the estimate by what the request did cost; it stays if the host ends before. It is for [window.Options.Book], where
+// all requests for sessions come by.
+func (g *Guard) Book(ctx context.Context, name string, usd float64) (settle func(usd float64), err error) {
 	known, err := g.tokens(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	of := Grant{Name: name}
 	if a, ok := known[name]; ok {
 		if of, err = GrantOf(a); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return g.CheckSpending(ctx, of)
+	most := of.Limits.USDPerDay
+	switch {
+	case math.IsInf(usd, 1) && most > 0:
+		return nil, limitError(of, "usdPerDay", false, "what the model costs is not known: set provider.prices of its profile")
+	case math.IsInf(usd, 1), usd == 0:
+		return func(float64) {}, nil
+	}
+	day, booked := g.today(), micros(usd)
+	sum, err := g.spend(ctx, name, day, booked)
+	if err != nil {
+		return nil, err // perhaps counted: rather that than a request that is not
+	}
+	others := g.inProgress(name, booked) - booked
+	settle = func(usd float64) {
+		g.inProgress(name, -booked)
+		more := micros(usd) - booked
+		if more == 0 {
+			return
+		}
+		if _, err := g.spend(context.WithoutCancel(ctx), name, day, more); err != nil {
+			g.log.Warn("a request to a model counts as estimated", "name", name, "usd", float64(booked)/1e6,
+				"cost", usd, "error", err)
+		}
+	}
+	if spent := float64(sum-booked) / 1e6; most > 0 && float64(sum)/1e6 > most {
+		settle(0)
+		soon := float64(sum-others)/1e6 <= most // those in progress may cost less
+		return nil, limitError(of, "usdPerDay", soon, "a request may cost %.4f US dollars, and %.4f of %.2f are spent "+
+			"or booked for requests in progress; the next day begins at midnight UTC", usd, spent, most)
+	}
+	return settle, nil
 }
 
-// Spend adds what was spent, in US dollars, rounded up to a millionth: many small costs must not add up to 0. The
-// caller may be gone: the money is. What the store does not take is owed, and goes with the next.
-func (g *Guard) Spend(ctx context.Context, name string, usd float64) error {
+// micros are millionths of a US dollar, rounded up: many small costs must not add up to 0.
+func micros(usd float64) int64 { return int64(math.Ceil(usd * 1e6)) }
+
+func (g *Guard) today() string { return g.now().UTC().Format(time.DateOnly) }
+
+// inProgress adds to what is booked for requests in progress, and returns it.
+func (g *Guard) inProgress(name string, micros int64) int64 {
 	g.mu.Lock()
-	g.owed[name] = g.owed[name].Plus(store.Used{Spent: int64(math.Ceil(usd * 1e6))})
-	g.mu.Unlock()
-	return g.tell(ctx, name)
+	defer g.mu.Unlock()
+	g.booked[name] += micros
+	return g.booked[name]
+}
+
+// spend adds to what a name has spent on a day, and returns the sum.
+func (g *Guard) spend(ctx context.Context, name, day string, micros int64) (int64, error) {
+	sum, err := g.store.Account(ctx, name, day, store.Used{Spent: micros})
+	if err == nil && day == g.today() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.spends[name] = spending{day, sum.Spent, g.now()}
+	}
+	return sum.Spent, err
 }
 
 // Note adds to what a name used besides money: it is for people who look at it later. The store is told now and then,
@@ -192,20 +235,13 @@ func (g *Guard) tell(ctx context.Context, name string) error {
 	delete(g.owed, name)
 	g.told[name] = now
 	g.mu.Unlock()
-	day := now.UTC().Format(time.DateOnly)
-	sum, err := g.store.Account(context.WithoutCancel(ctx), name, day, owed)
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	_, err := g.store.Account(context.WithoutCancel(ctx), name, now.UTC().Format(time.DateOnly), owed)
 	if err != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
 		g.owed[name] = g.owed[name].Plus(owed)
-		if owed.Spent > 0 {
-			g.log.Warn("what was spent is not in the store yet", "name", name, "usd", float64(g.owed[name].Spent)/1e6,
-				"error", err)
-		}
-		return err
 	}
-	g.spends[name] = spending{day, sum.Spent, now}
-	return nil
+	return err
 }
 
 // Close tells the store what it was not told yet. It is called after the last request, while the store is open.
@@ -221,24 +257,21 @@ func (g *Guard) Close() error {
 	return failed
 }
 
-// CheckSpending refuses a request that may call a model when the day's money is spent. Model calls in progress may exceed
-// the limit: costs are known only at the end.
+// CheckSpending refuses a request that may call a model when the day's money is spent.
 func (g *Guard) CheckSpending(ctx context.Context, of Grant) error {
 	most := of.Limits.USDPerDay
 	if most == 0 {
 		return nil
 	}
-	day := g.now().UTC().Format(time.DateOnly)
 	g.mu.Lock()
-	s, owed := g.spends[of.Name], g.owed[of.Name].Spent
+	s := g.spends[of.Name]
 	g.mu.Unlock()
-	if owed > 0 || s.day != day || g.now().Sub(s.looked) > lookAgain {
-		if err := g.Spend(ctx, of.Name, 0); err != nil { // 0: what was spent so far
+	if s.day != g.today() || g.now().Sub(s.looked) > lookAgain {
+		sum, err := g.spend(ctx, of.Name, g.today(), 0) // 0: what was spent so far
+		if err != nil {
 			return err
 		}
-		g.mu.Lock()
-		s = g.spends[of.Name]
-		g.mu.Unlock()
+		s.micros = sum
 	}
 	if spent := float64(s.micros) / 1e6; spent >= most {
 		return limitError(of, "usdPerDay", false,

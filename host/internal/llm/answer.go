@@ -17,6 +17,7 @@ type answer struct {
 
 	finish, model string
 	usage         provider.Usage
+	free          bool // the request cost nothing
 }
 
 // Bounds of an answer per token of its limit. Tokens of real text have 2 to 8 bytes, and an event of a stream has some

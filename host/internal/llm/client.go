@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/internal/failure"
 )
 
 // Options are what [Open] needs in addition to a profile. The zero value suits a program; tests set the fields.
@@ -82,8 +84,13 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 	if problem := req.check(); problem != "" {
 		return Result{}, p.failf(ErrRequest, "%s", problem)
 	}
-	maxOutput := p.maxOutput(req.MaxOutput)
-	if e := p.exceeded(req, maxOutput); e != nil {
+	counter, err := tokens.For(p.Model, "")
+	if err != nil {
+		return Result{}, p.failf(err, "%v", err)
+	}
+	b := bill{prices: p.Prices, book: req.Book, counter: counter,
+		estimate: provider.Usage{Input: req.tokens(counter), Output: p.maxOutput(req.MaxOutput)}}
+	if e := p.exceeded(b.estimate); e != nil {
 		return Result{}, e
 	}
 	if p.Timeout > 0 {
@@ -91,7 +98,8 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 		ctx, cancel = context.WithTimeoutCause(ctx, p.Timeout, errTimeout)
 		defer cancel()
 	}
-	a, used, attempts, err := c.persist(ctx, req, maxOutput)
+	a, attempts, err := c.persist(ctx, req, &b)
+	used := b.used
 	result := Result{
 		InputTokens: used.Prompt(), OutputTokens: used.Output, CacheRead: used.CacheRead, CacheWrite: used.CacheWrite,
 		CostUSD: cost(p.Prices, used), Attempts: attempts, Duration: c.now().Sub(start),
@@ -108,20 +116,20 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 }
 
 // persist runs attempts until one succeeds, a retry cannot help, or the time is up. It never starts a wait that would
-// end after the deadline: the caller gets the real failure instead of a timeout. An adapted request is no retry. used is
-// what all attempts took.
-func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (
-	a *answer, used provider.Usage, attempts int, err error,
-) {
-	adapted := false
+// end after the deadline: the caller gets the real failure instead of a timeout. An adapted request is no retry.
+func (c *Client) persist(ctx context.Context, req Request, b *bill) (a *answer, attempts int, err error) {
+	adapted, before := false, ""
 	for attempts = 1; ; attempts++ {
-		var failed *Error
-		a, failed = c.attempt(ctx, req, maxOutput)
-		used = used.Plus(a.usage)
-		if failed == nil {
-			return a, used, attempts, nil
+		a, failed, refused := b.pay(ctx, func() (*answer, *Error) { return c.attempt(ctx, req, b.estimate.Output) })
+		if refused != nil {
+			e := c.profile.failf(refused, "the request was not sent%s", before)
+			e.Attempts, e.Retryable = attempts-1, failure.Of(refused).Retryable
+			return nil, attempts - 1, e
 		}
-		failed.Attempts = attempts
+		if failed == nil {
+			return a, attempts, nil
+		}
+		failed.Attempts, before = attempts, "; before that: "+failed.Message
 		if !adapted && c.backend.adapt(failed) {
 			adapted = true
 			continue
@@ -131,7 +139,7 @@ func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (
 			retries--
 		}
 		if !failed.Retryable || retries >= c.profile.Retries || ctx.Err() != nil {
-			return nil, used, attempts, failed
+			return nil, attempts, failed
 		}
 		wait := failed.RetryAfter
 		if wait == 0 {
@@ -141,19 +149,19 @@ func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (
 			failed.Message += fmt.Sprintf(
 				"; it asked to wait %s, more than the %s that a call waits", wait.Round(time.Second), MaxWait,
 			)
-			return nil, used, attempts, failed
+			return nil, attempts, failed
 		}
 		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(c.now()) < wait {
 			failed.Message += fmt.Sprintf(
 				"; the next attempt would be in %s, when the call's time is over", wait.Round(time.Millisecond),
 			)
-			return nil, used, attempts, failed
+			return nil, attempts, failed
 		}
 		if err := c.sleep(ctx, wait); err != nil {
 			stopped := c.stopped(ctx)
 			stopped.Attempts = attempts
-			stopped.Message += "; before that: " + failed.Message
-			return nil, used, attempts, stopped
+			stopped.Message += before
+			return nil, attempts, stopped
 		}
 	}
 }
@@ -167,6 +175,7 @@ func (c *Client) attempt(ctx context.Context, req Request, maxOutput int) (*answ
 	defer x.end()
 	a := newAnswer(maxOutput)
 	err := c.backend.generate(own, req, maxOutput, x, a)
+	a.free = x.free(err)
 	switch {
 	case ctx.Err() != nil && (err != nil || a.finish == ""):
 		return a, c.stopped(ctx)

@@ -7,16 +7,20 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 )
 
 // exchange watches a request and its answer: it enforces the idle timeout, bounds what is read, and returns answers
-// that are not a stream as errors. It is used by the attempt's goroutine alone.
+// that are not a stream as errors. It is used by the attempt's goroutine alone, but for sent.
 type exchange struct {
 	idle  time.Duration
 	timer *time.Timer // nil without an idle timeout
 	limit int64       // of the answer, in bytes
 	head  []byte      // the first bytes of the answer, unredacted
+	// sent is set once something of the request may have arrived, by the connection's goroutine.
+	sent atomic.Bool
 	// err is why the answer could not be read to its end, which the reader of events hides.
 	err error
 }
@@ -65,10 +69,12 @@ func (r *refusal) Error() string { return fmt.Sprintf("the server answered with 
 
 // do makes the request. An answer that is not an event stream becomes a [refusal]. Some local servers send no type.
 func (x *exchange) do(req *http.Request, client *http.Client) (*http.Response, error) {
-	res, err := client.Do(req)
+	res, err := client.Do(req.WithContext(httptrace.WithClientTrace(req.Context(),
+		&httptrace.ClientTrace{WroteHeaders: func() { x.sent.Store(true) }})))
 	if err != nil {
 		return nil, err
 	}
+	x.sent.Store(true)
 	x.alive()
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if res.StatusCode == http.StatusOK && (kind == "text/event-stream" || kind == "") {

@@ -36,7 +36,7 @@ func TestAttemptsThatFailAreCountedToo(t *testing.T) {
 		"all fail":            {[]modelapi.Reply{cut, cut, cut, cut}, true, 4000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := setUp(t, config.KindAnthropic, modelapi.Options{}, func(p *llm.Profile) { p.Prices.Input = 1000 })
+			b := setUp(t, config.KindAnthropic, modelapi.Options{}, func(p *llm.Profile) { p.Prices.Input = new(1000.0) })
 			b.server.Queue(c.replies...)
 			got, err := b.ask(t)
 			if (err != nil) != c.fails || got.InputTokens != c.input || got.CostUSD != float64(c.input)/1000 {

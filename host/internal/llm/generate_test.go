@@ -22,10 +22,10 @@ func TestGenerate(t *testing.T) {
 	}{
 		"text": {
 			reply: modelapi.Reply{Text: "Grüße, 世界! " + strings.Repeat("more ", 50), Chunk: 3,
-				Usage: modelapi.Usage{Input: 100, Output: 7, Cached: 30, Written: 20}},
-			// 100 at 3 + 30 at 0.3 + 20 at 3 (no price of its own) + 7 at 15 dollars for a million.
-			want: both(llm.Result{Text: "Grüße, 世界! " + strings.Repeat("more ", 50), InputTokens: 150, OutputTokens: 7,
-				CacheRead: 30, CacheWrite: 20, CostUSD: 0.000474}),
+				Usage: modelapi.Usage{Input: 100, Output: 70, Cached: 30, Written: 20}},
+			// 100 at 3 + 30 at 0.3 + 20 at 3 (no price of its own) + 70 at 15 dollars for a million.
+			want: both(llm.Result{Text: "Grüße, 世界! " + strings.Repeat("more ", 50), InputTokens: 150, OutputTokens: 70,
+				CacheRead: 30, CacheWrite: 20, CostUSD: 0.001419}),
 		},
 		"thinking is no text": {
 			reply: modelapi.Reply{Thinking: "hm, let me see", Text: "yes", Usage: modelapi.Usage{Input: 10, Output: 5}},
@@ -41,9 +41,9 @@ func TestGenerate(t *testing.T) {
 		},
 		"cut at the limit": {
 			reply: modelapi.Reply{Text: "and then", Finish: "its-word", Model: "m-2026",
-				Usage: modelapi.Usage{Input: 1}},
+				Usage: modelapi.Usage{Input: 1, Output: 2}},
 			want: both(llm.Result{Text: "and then", FinishReason: "its-word", Model: "m-2026", InputTokens: 1,
-				CostUSD: 0.000003}),
+				OutputTokens: 2, CostUSD: 0.000033}),
 		},
 	}
 	for name, c := range cases {
@@ -51,7 +51,7 @@ func TestGenerate(t *testing.T) {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				b := setUp(t, kind, modelapi.Options{Reply: modelapi.Always(c.reply)},
 					func(p *llm.Profile) {
-						p.Prices = config.Prices{Input: 3, Output: 15, CacheRead: new(0.3)}
+						p.Prices = config.Prices{Input: new(3.0), Output: new(15.0), CacheRead: new(0.3)}
 					})
 				var heard []string
 				got, err := b.Generate(t.Context(), question(), func(text string) { heard = append(heard, text) })

@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/provider"
 )
 
 // Profile describes how a model is reached. Zero numbers and durations mean "no limit", except: MaxOutput 0 is
@@ -50,15 +51,11 @@ func (p Profile) maxOutput(wanted int) int {
 // exceeded returns the error for a request that, by the host's count, does not fit into the model's context window; nil
 // if it does, or the window is unknown. Servers of local models cut such a request instead of refusing it: they would
 // summarise a part of the conversation as if it were all.
-func (p Profile) exceeded(req Request, maxOutput int) *Error {
-	if p.ContextLimit <= 0 || req.bytes()+maxOutput <= p.ContextLimit {
+func (p Profile) exceeded(u provider.Usage) *Error {
+	if p.ContextLimit <= 0 || u.Prompt()+u.Output <= p.ContextLimit {
 		return nil
 	}
-	input := req.tokens(p.Model)
-	if input+maxOutput <= p.ContextLimit {
-		return nil
-	}
-	e := p.failf(ErrContextExceeded, "%d tokens of input and %d of output do not fit into %d", input, maxOutput,
+	e := p.failf(ErrContextExceeded, "%d tokens of input and %d of output do not fit into %d", u.Prompt(), u.Output,
 		p.ContextLimit)
 	e.Hint = p.hint(e)
 	return e

@@ -45,9 +45,12 @@ type Request struct {
 	NoCalls bool
 	// MaxOutput is the most that may be generated, in tokens; 0 is the profile's limit, which bounds it.
 	MaxOutput int
+	// Book is asked before each request, retries too; nil allows all.
+	Book Book
 }
 
-// Result is the model's answer. Token counts are the provider's, of all attempts; 0 if it reported none.
+// Result is the model's answer. Token counts are of all attempts: the provider's, or the host's estimate where it
+// reports none that are plausible.
 type Result struct {
 	// Text is empty if the model wrote nothing but thinking and calls.
 	Text string
@@ -116,24 +119,10 @@ func (r Request) check() string {
 	return ""
 }
 
-// tokens counts the request's texts in the encoding of a model with that name.
-func (r Request) tokens(model string) int {
-	counter, err := tokens.For(model, "")
-	if err != nil { // without an encoding's name there is none that is unknown
-		return 0
-	}
-	n := 0
+// tokens counts the request's texts.
+func (r Request) tokens(counter *tokens.Counter) (n int) {
 	for text := range r.texts {
 		n += counter.Text(text)
-	}
-	return n
-}
-
-// bytes is no less than the request's tokens.
-func (r Request) bytes() int {
-	n := 0
-	for text := range r.texts {
-		n += len(text)
 	}
 	return n
 }
@@ -174,13 +163,14 @@ func turns(messages []Message) (list []provider.Turn) {
 
 // cost returns the price of what attempts took, in US dollars.
 func cost(p config.Prices, u provider.Usage) float64 {
-	price := func(own *float64) float64 {
+	of := func(own *float64, otherwise float64) float64 {
 		if own == nil {
-			return p.Input
+			return otherwise
 		}
 		return *own
 	}
-	return (float64(u.Input)*p.Input +
-		float64(u.CacheRead)*price(p.CacheRead) + float64(u.CacheWrite)*price(p.CacheWrite) +
-		float64(u.Output)*p.Output) / 1e6
+	input := of(p.Input, 0)
+	return (float64(u.Input)*input +
+		float64(u.CacheRead)*of(p.CacheRead, input) + float64(u.CacheWrite)*of(p.CacheWrite, input) +
+		float64(u.Output)*of(p.Output, 0)) / 1e6
 }

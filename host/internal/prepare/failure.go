@@ -51,13 +51,13 @@ func (e *CompressError) Unwrap() []error {
 	return []error{e.Err, e.Model}
 }
 
-// Describe: the failure of a model is neither the plugin's fault nor the host's.
+// Describe: the failure of a model is neither the plugin's fault nor the host's, and a limit is the payer's.
 func (e *CompressError) Describe() failure.Description {
 	d := failure.Of(e.Err)
 	switch own := failure.Of(e.Model); {
 	case e.Model == nil || d.Kind == failure.Canceled:
 		return d
-	case own.Kind == failure.Setting:
+	case own.Kind == failure.Setting, own.Kind == failure.Limit:
 		return own
 	}
 	return failure.Description{

@@ -117,7 +117,16 @@ func (s *services) key(b content.Block, buf []byte) (uint64, []byte) {
 func (s *services) Generate(
 	ctx context.Context, req sdk.GenerateRequest, onText func(string),
 ) (sdk.Completion, error) {
-	return s.budget.generate(ctx, req, onText)
+	// What is counted here is in the cache if the strategy has asked for it.
+	counts, err := s.EstimateTokens(ctx, req.Entries)
+	if err != nil {
+		return sdk.Completion{}, err
+	}
+	prompt := s.counter.Entry(content.Content{Blocks: []content.Block{content.Text{Text: req.System}}})
+	for _, n := range counts {
+		prompt += n
+	}
+	return s.budget.generate(ctx, req, prompt, onText)
 }
 
 func (s *services) ResolvePrompt(ctx context.Context, name string) (string, error) {

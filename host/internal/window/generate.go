@@ -17,15 +17,15 @@ import (
 
 // generate runs one model call of a strategy. It returns the cost after an error too.
 func generate(
-	ctx context.Context, client *llm.Client, req sdk.GenerateRequest, onText func(string),
+	ctx context.Context, client *llm.Client, book llm.Book, req sdk.GenerateRequest, onText func(string),
 ) (sdk.Completion, outcome.Spent, error) {
 	// Refused here and not by the provider: the author learns which entry it is, and no request is paid for.
 	messages, err := textOnly(req.Entries)
 	if err != nil {
 		return sdk.Completion{}, outcome.Spent{}, err
 	}
-	r, err := client.Generate(ctx, llm.Request{System: req.System, Messages: messages, MaxOutput: req.MaxOutputTokens},
-		onText)
+	r, err := client.Generate(ctx, llm.Request{System: req.System, Messages: messages, MaxOutput: req.MaxOutputTokens,
+		Book: book}, onText)
 	spent := outcome.Spent{
 		Attempts: r.Attempts, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens,
 		CacheReadTokens: r.CacheRead, CacheWriteTokens: r.CacheWrite, CostUSD: r.CostUSD, Model: r.Model,

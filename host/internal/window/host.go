@@ -47,9 +47,9 @@ type Options struct {
 	Keep bool
 	// Granted returns the profiles that an access token may choose by name; nil for no token any.
 	Granted func(ctx context.Context, token string) ([]string, error)
-	// Spend is told what each model call of a session cost its owner, in US dollars, whatever became of the call and
-	// its turn. Before each call it is asked with 0, and an error refuses the call. Nil counts and refuses nothing.
-	Spend func(ctx context.Context, owner string, usd float64) error
+	// Book counts what a request to a model may cost a session's owner, in US dollars, before it is sent, as [llm.Book]
+	// does. Nil counts and refuses nothing.
+	Book func(ctx context.Context, owner string, usd float64) (settle func(usd float64), err error)
 	// Store keeps sessions in place of the setting's store; the host does not close it. Nil is none.
 	Store store.Store
 }
@@ -65,7 +65,7 @@ type Host struct {
 	models  models
 	prices  catalog
 	granted func(ctx context.Context, token string) ([]string, error)
-	spend   func(ctx context.Context, owner string, usd float64) error
+	book    func(ctx context.Context, owner string, usd float64) (settle func(usd float64), err error)
 
 	// calibrations are what sessions learned about models, for later sessions to begin with; nil without Options.Keep.
 	calibrations *calibrations
@@ -115,7 +115,7 @@ func Open(o Options) (*Host, error) {
 		return nil, errors.Join(err, manager.Close())
 	}
 	h = &Host{log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
-		models: models{log: logger, env: c.LookupEnv}, granted: o.Granted, spend: o.Spend, store: kept,
+		models: models{log: logger, env: c.LookupEnv}, granted: o.Granted, book: o.Book, store: kept,
 		closeStore: closeStore}
 	h.keeper = journal.NewKeeper(kept, rand.Text(),
 		func() int64 { return int64(h.Config().Settings().Sessions.MaxMemory) })

@@ -92,6 +92,16 @@ func (h *Host) Model(c *config.Config) (*llm.Client, error) {
 		return nil, fmt.Errorf("%w: the profile %s has no provider: set profiles.%s.provider.kind, .model and .keyEnv",
 			prepare.ErrNoLLM, name, name)
 	}
+	if !p.Prices.Known() {
+		all, err := h.prices()
+		if err != nil {
+			return nil, err
+		}
+		if l := all.ForModel(p.Model); l != nil {
+			p.Prices = config.Prices{Input: &l.Input, Output: &l.Output, CacheRead: new(l.Read()),
+				CacheWrite: new(l.Write())}
+		}
+	}
 	return h.models.client(name, p)
 }
 
@@ -111,23 +121,17 @@ func (h *Host) model(c *config.Config, owner string) (*prepare.LLM, error) {
 		return nil, err
 	}
 	p := client.Profile()
+	var book llm.Book
+	if h.book != nil {
+		book = func(ctx context.Context, usd float64) (func(float64), error) { return h.book(ctx, owner, usd) }
+	}
 	return &prepare.LLM{
 		Profile: p.Name, Model: sdk.Model{Name: p.Model, ContextLimit: p.ContextLimit,
 			MaxOutput: client.MaxOutput()},
 		MaxCalls: maxModelCalls, MaxTokens: c.Settings().Compression.LLM.MaxTokens,
 		Generate: func(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion,
 			outcome.Spent, error) {
-			if h.spend == nil {
-				return generate(ctx, client, req, onText)
-			}
-			if err := h.spend(ctx, owner, 0); err != nil {
-				return sdk.Completion{}, outcome.Spent{}, err
-			}
-			completion, spent, err := generate(ctx, client, req, onText)
-			if spent.CostUSD > 0 {
-				_ = h.spend(ctx, owner, spent.CostUSD) // the next call is refused
-			}
-			return completion, spent, err
+			return generate(ctx, client, book, req, onText)
 		},
 	}, nil
 }

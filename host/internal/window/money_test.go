@@ -20,22 +20,26 @@ type purse struct {
 
 var errEmpty = errors.New("the money of the day is spent")
 
-func (p *purse) spend(_ context.Context, owner string, usd float64) error {
+func (p *purse) book(_ context.Context, owner string, usd float64) (settle func(float64), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if owner != "alice" {
-		return errors.New("somebody else pays")
-	}
-	if usd == 0 && p.paid >= p.limit {
-		return errEmpty
+	switch {
+	case owner != "alice":
+		return nil, errors.New("somebody else pays")
+	case p.paid+usd > p.limit:
+		return nil, errEmpty
 	}
 	p.paid += usd
-	return nil
+	return func(did float64) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.paid += did - usd
+	}, nil
 }
 
 // A model call is paid for where it is made, whatever becomes of the answer, the turn and the session.
 func TestWhatIsSpentIsCounted(t *testing.T) {
-	paid := modelapi.Usage{Input: 3000} // three dollars
+	paid := modelapi.Usage{Input: 30_000} // three dollars, about twice what is estimated
 	bad := modelapi.Reply{Text: "I would rather not.", Usage: paid}
 	cut := modelapi.Reply{Fault: modelapi.FaultCut, Text: "so", Usage: paid}
 	compress := func(ctx context.Context, s *window.Session) error { _, err := s.Compress(ctx, nil); return err }
@@ -52,14 +56,14 @@ func TestWhatIsSpentIsCounted(t *testing.T) {
 		"a compress that fails":         {bad, compress, math.Inf(1), 2},
 		"a turn that fails":             {bad, prepare, math.Inf(1), 2},
 		"an answer that breaks off":     {cut, compress, math.Inf(1), 1},
-		"no call after the last dollar": {bad, compress, 1, 1},
+		"no call after the last dollar": {bad, compress, 4, 1},
 		"no call when all is spent":     {bad, prepare, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := modelapi.Start(t, modelapi.Options{Reply: modelapi.Always(c.reply)})
 			p := &purse{limit: c.limit}
-			h := openWith(t, window.Options{Spend: p.spend}, withModel("anthropic", server,
-				map[string]any{"profiles.writer.provider.prices.input": 1000.0}))
+			h := openWith(t, window.Options{Book: p.book}, withModel("anthropic", server,
+				map[string]any{"profiles.writer.provider.prices.input": 100.0}))
 			s, err := h.Session(store.Key{Owner: "alice"}, nil)
 			if err != nil {
 				t.Fatal(err)

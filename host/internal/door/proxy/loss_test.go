@@ -30,9 +30,11 @@ func limited(t *testing.T, upstream string, set map[string]any) (p *standing, to
 		}
 	})
 	return p, token, func(usd float64) {
-		if err := guard.Spend(t.Context(), "alice", usd); err != nil {
+		settle, err := guard.Book(t.Context(), "alice", 1)
+		if err != nil {
 			t.Fatal(err)
 		}
+		settle(usd)
 	}
 }
 

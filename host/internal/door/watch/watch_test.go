@@ -252,7 +252,8 @@ func TestWhatWasSavedOutlivesTheHost(t *testing.T) {
 		one.Turn(key, Turn{At: began, Whole: 1000, Sent: 400, Saved: 0.25}, About{}, outcome.Outcome{}, nil)
 		one.Usage(key, Usage{Prompt: 400}, began, -0.05) // the provider had less in its cache
 	}
-	if err := errors.Join(guard.Spend(t.Context(), "someone", 0.125), guard.Close()); err != nil {
+	_, err := guard.Book(t.Context(), "someone", 0.125)
+	if err := errors.Join(err, guard.Close()); err != nil {
 		t.Fatal(err)
 	}
 	next := New(r.host, "serve", nil)

@@ -39,7 +39,7 @@ func modelThat(t *testing.T, kind string, reply func(*modelapi.Request) modelapi
 	t.Cleanup(client.Close)
 	return probe.Model{
 		Generate: func(ctx context.Context, r llm.Request) (llm.Result, error) { return client.Generate(ctx, r, nil) },
-		Count:    modelapi.Tokens, Prices: &config.Prices{Input: 1, Output: 5},
+		Count:    modelapi.Tokens, Prices: &config.Prices{Input: new(1.0), Output: new(5.0)},
 	}, server
 }
 
