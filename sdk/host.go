@@ -33,7 +33,7 @@ type Completion struct {
 	Text string
 	// FinishReason is the provider's word: "stop", "length", "end_turn", "max_tokens", …
 	FinishReason string
-	// InputTokens and OutputTokens are the provider's counts.
+	// InputTokens and OutputTokens are the provider's counts, or the host's estimate where those are not plausible.
 	InputTokens  int
 	OutputTokens int
 	Model        string

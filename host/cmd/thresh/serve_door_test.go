@@ -300,7 +300,7 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 	calls := make(chan *modelapi.Request, 10)
 	p := newLLMPlace(t, "openai", modelapi.Options{OnRequest: func(c *modelapi.Request) { calls <- c }})
 	token := strings.TrimSpace(p.run("access", "create", "alice", "--sessions", "1", "--requests", "1",
-		"--request-bytes", "500000", "--store-bytes", "20000", "--usd-per-day", "0.25").stdout)
+		"--request-bytes", "500000", "--store-bytes", "20000", "--usd-per-day", "0.3").stdout)
 	serve := func(listen string) (*server, *client.Client) {
 		s := p.listening(p.command("serve", "--set", "serve.listen="+listen))
 		c, err := client.New(s.address, client.Options{Token: token})
@@ -379,6 +379,8 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 		call, done = compress(ctx)
 	}
 	ended(call, done, "deadline")
+	// Both calls count as estimated, about 0.09 dollars each. This one costs more than its estimate, and the rest.
+	p.server.Queue(modelapi.Reply{Text: snapshot, Usage: modelapi.Usage{Input: 40_000, Output: 200}})
 	if outcome, err := session.Compress(t.Context()); err != nil || outcome.Compress.LLM.CostUSD == 0 {
 		t.Fatalf("it was not compressed: %+v, %v", outcome, err)
 	}

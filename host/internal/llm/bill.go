@@ -55,9 +55,9 @@ func (b *bill) took(a *answer) provider.Usage {
 	switch prompt := u.Prompt(); {
 	case a.free:
 		return provider.Usage{}
-	case prompt <= 0 || prompt < own/near || prompt > own*near+around:
+	case prompt <= 0 || prompt*near < own || prompt > own*near+around:
 		return b.estimate
-	case a.finish == "" || u.Output > b.estimate.Output || u.Output < b.counter.Text(a.text.String())/near:
+	case a.finish == "" || u.Output > b.estimate.Output || u.Output*near < b.counter.Text(a.text.String()):
 		u.Output = b.estimate.Output
 	}
 	return u

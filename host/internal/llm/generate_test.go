@@ -32,18 +32,18 @@ func TestGenerate(t *testing.T) {
 			want:  both(llm.Result{Text: "yes", InputTokens: 10, OutputTokens: 5, CostUSD: 0.000105}),
 		},
 		"nothing but thinking": {
-			reply: modelapi.Reply{Thinking: strings.Repeat("hm ", 100), Usage: modelapi.Usage{Input: 1, Output: 1}},
-			want:  both(llm.Result{InputTokens: 1, OutputTokens: 1, CostUSD: 0.000018}),
+			reply: modelapi.Reply{Thinking: strings.Repeat("hm ", 100), Usage: modelapi.Usage{Input: 2, Output: 1}},
+			want:  both(llm.Result{InputTokens: 2, OutputTokens: 1, CostUSD: 0.000021}),
 		},
 		"empty": {
-			reply: modelapi.Reply{Usage: modelapi.Usage{Input: 1}},
-			want:  both(llm.Result{InputTokens: 1, CostUSD: 0.000003}),
+			reply: modelapi.Reply{Usage: modelapi.Usage{Input: 2}},
+			want:  both(llm.Result{InputTokens: 2, CostUSD: 0.000006}),
 		},
 		"cut at the limit": {
 			reply: modelapi.Reply{Text: "and then", Finish: "its-word", Model: "m-2026",
-				Usage: modelapi.Usage{Input: 1, Output: 2}},
-			want: both(llm.Result{Text: "and then", FinishReason: "its-word", Model: "m-2026", InputTokens: 1,
-				OutputTokens: 2, CostUSD: 0.000033}),
+				Usage: modelapi.Usage{Input: 2, Output: 2}},
+			want: both(llm.Result{Text: "and then", FinishReason: "its-word", Model: "m-2026", InputTokens: 2,
+				OutputTokens: 2, CostUSD: 0.000036}),
 		},
 	}
 	for name, c := range cases {

@@ -475,6 +475,31 @@ func TestAModelWithinItsBudget(t *testing.T) {
 	}
 }
 
+// Calls of one compression that run at the same time share its tokens: each may take its prompt and its longest answer.
+func TestParallelCallsShareABudget(t *testing.T) {
+	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
+	var limits []int
+	var last error
+	ask := sdk.GenerateRequest{Entries: says(content.Human, 1)}
+	f.strategy.services = func(host sdk.Host) error {
+		f.req.Settings.LLM.Generate = func(_ context.Context, r sdk.GenerateRequest, _ func(string)) (sdk.Completion,
+			outcome.Spent, error) {
+			limits = append(limits, r.MaxOutputTokens)
+			if _, err := host.Generate(t.Context(), ask, nil); last == nil { // while this one runs
+				last = err
+			}
+			return sdk.Completion{}, outcome.Spent{}, nil
+		}
+		_, err := host.Generate(t.Context(), ask, nil)
+		return err
+	}
+	f.req.Settings.LLM = &prepare.LLM{Model: sdk.Model{MaxOutput: 100}, MaxCalls: 20, MaxTokens: 250}
+	_, _, _ = f.Prepare(t.Context(), f.req)
+	if len(limits) != 3 || limits[0] != 100 || limits[1] != 100 || limits[2] >= 50 || !errors.Is(last, sdk.ErrBudgetSpent) {
+		t.Errorf("answers of at most %d, then %v", limits, last)
+	}
+}
+
 func TestWithoutAModelGenerateIsRefused(t *testing.T) {
 	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
 	f.strategy.services = func(host sdk.Host) error {

@@ -86,7 +86,8 @@ type asking struct {
 	failed   map[string]bool // sheets, by their outputs
 }
 
-// all asks for sheets, some at a time. The first error ends it, unless other sheets may still get an answer.
+// all asks for sheets, some at a time. After the first error no other is begun, unless others may still get an answer;
+// those begun get theirs, as they are paid for.
 func (a *asking) all(ctx context.Context, sheets []Task, of int) error {
 	g, run := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
@@ -96,7 +97,7 @@ func (a *asking) all(ctx context.Context, sheets []Task, of int) error {
 			if run.Err() != nil {
 				return run.Err()
 			}
-			err := a.sheet(run, t)
+			err := a.sheet(ctx, t)
 			onlyThis := errors.Is(err, errUnusable) || errors.Is(err, llm.ErrContextExceeded) ||
 				errors.Is(err, llm.ErrTooLarge) ||
 				errors.Is(err, llm.ErrIncomplete) || errors.Is(err, llm.ErrTooLong)

@@ -188,7 +188,8 @@ func secret(t *testing.T, a, b store.Store) {
 	}
 }
 
-// accounted adds from two hosts at the same time: a store that reads, adds and writes in separate steps loses some of it.
+// accounted adds from two hosts at the same time: a store that reads, adds and writes in separate steps loses some of it,
+// or tells two hosts that the same is left.
 func accounted(t *testing.T, a, b store.Store) {
 	var wg sync.WaitGroup
 	used := store.Used{Spent: 7, Saved: -1, Requests: 2, Whole: 1 << 40, Sent: 3}
@@ -208,6 +209,26 @@ func accounted(t *testing.T, a, b store.Store) {
 		// Adding nothing reads the sums.
 		if sum, err := a.Account(t.Context(), want.Name, want.Day, store.Used{}); sum != want.Used || err != nil {
 			t.Errorf("%s on %s: %+v, want %+v (%v)", want.Name, want.Day, sum, want.Used, err)
+		}
+	}
+	var mu sync.Mutex
+	sums := map[int64]bool{}
+	for n := range 10 {
+		s := []store.Store{a, b}[n%2]
+		wg.Go(func() {
+			sum, err := s.Account(t.Context(), "booked", "2031-01-01", store.Used{Spent: 5})
+			mu.Lock()
+			defer mu.Unlock()
+			if sums[sum.Spent] = true; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, step := range []struct{ add, want int64 }{{-3, 47}, {-60, -13}} { // less than was booked
+		sum, err := a.Account(t.Context(), "booked", "2031-01-01", store.Used{Spent: step.add})
+		if err != nil || sum.Spent != step.want || len(sums) != 10 {
+			t.Errorf("%d is %d, want %d (%v), after %d different sums", step.add, sum.Spent, step.want, err, len(sums))
 		}
 	}
 	if _, err := b.Account(t.Context(), "ci", "2031-01-01", used); err != nil {
