@@ -113,8 +113,11 @@ func TestMoneyIsCountedBeforeItIsSpent(t *testing.T) {
 			b := newBank(t, kind, payers...)
 			b.start()
 			one := 0.0 // what a call counts of which nothing is known
-			row := func(name string, before, tried int) {
+			row := func(name string, before, tried int, compress func(context.Context) error) {
 				t.Helper()
+				if err := compress(t.Context()); !limitReached(err) {
+					t.Errorf("%s: what comes next: %v", name, err)
+				}
 				calls, usd := b.made()-before, b.counted(name)
 				t.Logf("%-9s %-12s %2d tried %2d calls %9.4f USD counted", kind, name, tried, calls, usd)
 				if one == 0 && calls > 0 {
@@ -140,7 +143,7 @@ func TestMoneyIsCountedBeforeItIsSpent(t *testing.T) {
 				leave()
 				<-done
 			}
-			row("hang-up", before, tries)
+			row("hang-up", before, tries, compress)
 
 			before, compress = b.made(), b.payer("deadline")
 			tried := 0
@@ -151,7 +154,7 @@ func TestMoneyIsCountedBeforeItIsSpent(t *testing.T) {
 				}
 				leave()
 			}
-			row("deadline", before, tried)
+			row("deadline", before, tried, compress)
 
 			for name, report := range reports {
 				before, compress = b.made(), b.payer(name)
@@ -159,7 +162,7 @@ func TestMoneyIsCountedBeforeItIsSpent(t *testing.T) {
 				for range tries {
 					_ = compress(t.Context())
 				}
-				row(name, before, tries)
+				row(name, before, tries, compress)
 			}
 
 			before, compress = b.made(), b.payer("parallel")
@@ -172,7 +175,7 @@ func TestMoneyIsCountedBeforeItIsSpent(t *testing.T) {
 			eventually(patience, func() bool { return b.made()-before+len(refused) == 20 })
 			close(release)
 			all.Wait()
-			row("parallel", before, 20)
+			row("parallel", before, 20, compress)
 			b.s.end(syscall.SIGTERM)
 
 			// Killed while the model is asked: each time a call.
@@ -206,5 +209,5 @@ func TestMoneyIsCountedBeforeItIsSpent(t *testing.T) {
 
 func limitReached(err error) bool {
 	var refused *client.Error
-	return errors.As(err, &refused) && refused.Limit == "usdPerDay"
+	return errors.As(err, &refused) && refused.Kind == "limit" && refused.Limit == "usdPerDay"
 }

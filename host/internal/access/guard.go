@@ -60,8 +60,8 @@ type Guard struct {
 // NewGuard makes a guard. localToken is the local user's; "" if there is none. log gets refusals and first uses.
 func NewGuard(in store.Accesses, localToken string, log hclog.Logger) *Guard {
 	g := &Guard{store: in, log: log, now: time.Now, seen: seen{used: map[string]bool{}}, uses: map[string]*use{},
-		spends: map[string]spending{}, booked: map[string]int64{}, owed: map[string]store.Used{}, told: map[string]time.Time{},
-		Patience: Patience{Stranger: 5 * time.Second, Idle: time.Minute}}
+		spends: map[string]spending{}, booked: map[string]int64{}, owed: map[string]store.Used{},
+		told: map[string]time.Time{}, Patience: Patience{Stranger: 5 * time.Second, Idle: time.Minute}}
 	g.SetLocal(localToken)
 	return g
 }

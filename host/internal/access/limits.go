@@ -162,7 +162,8 @@ func (g *Guard) Book(ctx context.Context, name string, usd float64) (settle func
 	most := of.Limits.USDPerDay
 	switch {
 	case math.IsInf(usd, 1) && most > 0:
-		return nil, limitError(of, "usdPerDay", false, "what the model costs is not known: set provider.prices of its profile")
+		return nil, limitError(of, "usdPerDay", false,
+			"what the model costs is not known: set provider.prices of its profile")
 	case math.IsInf(usd, 1), usd == 0:
 		return func(float64) {}, nil
 	}

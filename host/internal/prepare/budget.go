@@ -54,8 +54,8 @@ func (b *modelBudget) generate(
 	return completion, nil
 }
 
-// reserve takes one call from the budget, with an answer of at most output tokens or what is left, which it returns. The
-// prompt of a call may exceed what is left, but no call begins once nothing is.
+// reserve takes one call from the budget, with an answer of at most output tokens or what is left, which it returns.
+// The prompt of a call may exceed what is left, but no call begins once nothing is.
 func (b *modelBudget) reserve(prompt, output int) (most int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +66,8 @@ func (b *modelBudget) reserve(prompt, output int) (most int, err error) {
 	spent := b.spent.InputTokens + b.spent.OutputTokens + b.reserved
 	left := b.llm.MaxTokens - spent
 	if left <= 0 {
-		return 0, fmt.Errorf("%w: this compression spent %d tokens (compression.llm.maxTokens)", sdk.ErrBudgetSpent, spent)
+		return 0, fmt.Errorf("%w: this compression spent %d tokens (compression.llm.maxTokens)",
+			sdk.ErrBudgetSpent, spent)
 	}
 	if most = left; output > 0 {
 		most = min(output, left)

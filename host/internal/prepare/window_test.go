@@ -495,7 +495,8 @@ func TestParallelCallsShareABudget(t *testing.T) {
 	}
 	f.req.Settings.LLM = &prepare.LLM{Model: sdk.Model{MaxOutput: 100}, MaxCalls: 20, MaxTokens: 250}
 	_, _, _ = f.Prepare(t.Context(), f.req)
-	if len(limits) != 3 || limits[0] != 100 || limits[1] != 100 || limits[2] >= 50 || !errors.Is(last, sdk.ErrBudgetSpent) {
+	if len(limits) != 3 || limits[0] != 100 || limits[1] != 100 || limits[2] >= 50 ||
+		!errors.Is(last, sdk.ErrBudgetSpent) {
 		t.Errorf("answers of at most %d, then %v", limits, last)
 	}
 }

@@ -106,3 +106,40 @@ func TestATurnThatIsOvertakenSaysAllThatItSpent(t *testing.T) {
 		t.Errorf("%d calls; the outcome has %+v", n, spent)
 	}
 }
+
+// A profile without prices has those of its model's price list. Without a list a request may cost anything; one that is
+// said to be free costs nothing.
+func TestWhatAModelCosts(t *testing.T) {
+	const listed = "claude-sonnet-4-5"
+	for name, c := range map[string]struct {
+		set      map[string]any
+		from, to float64
+	}{
+		"a list":       {map[string]any{"model": listed}, 0.04, 1},
+		"none":         {map[string]any{"model": "made-up"}, math.Inf(1), math.Inf(1)},
+		"own":          {map[string]any{"model": listed, "prices.input": 1e6}, 1e3, 1e6},
+		"said to be 0": {map[string]any{"model": listed, "prices.input": 0.0}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := modelapi.Start(t, modelapi.Options{Reply: summary})
+			set := map[string]any{}
+			for key, value := range c.set {
+				set["profiles.writer.provider."+key] = value
+			}
+			var booked []float64
+			h := openWith(t, window.Options{Book: func(_ context.Context, _ string, usd float64) (func(float64), error) {
+				booked = append(booked, usd)
+				return func(float64) {}, nil
+			}}, withModel("anthropic", server, set))
+			s, err := h.Session(store.Key{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			add(t, s, long(60)...)
+			if _, err := s.Compress(t.Context(), nil); err != nil || len(booked) != 1 ||
+				booked[0] < c.from || booked[0] > c.to {
+				t.Errorf("booked %v, %v", booked, err)
+			}
+		})
+	}
+}
