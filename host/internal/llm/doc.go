@@ -11,6 +11,11 @@
 // [MaxWait] or the call's remaining time. By default it waits half a second, doubled each time up to eight seconds,
 // with jitter. Answers are buffered until complete, so a retry never delivers a text twice.
 //
+// # Money
+//
+// Before each request [Book] is asked for what it may cost: the prompt as the host counts it, and the longest answer.
+// The provider's report replaces that only where it is plausible, in the result too (bill.go).
+//
 // # Bounds
 //
 // A call ends after [config.Provider.Timeout], or if nothing arrives for IdleTimeout, or if the answer is far longer
