@@ -8,12 +8,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+const reference = "Wasted call — file unchanged since your last Read."
+
 // A request with many references is read in steps whose number grows with its size, not with its square.
 func TestManyReferencesAreResolvedInLinearTime(t *testing.T) {
 	reads := func(n int) (entries []body.Entry) {
 		add := func(c content.Content) { entries = append(entries, body.Entry{Content: c}) }
 		for i := range n {
-			result := references[0]
+			result := reference
 			if i < n/2 {
 				result = fmt.Sprint("what file ", i, " says")
 			}
@@ -66,17 +68,20 @@ func TestWhatAReferenceRefersTo(t *testing.T) {
 			result("c", "other", "")}, "old"},
 		"not a failed one": {[]content.Content{call("a", "read", `{"a":"x","b":[1]}`), result("a", "old", ""),
 			call("b", "read", `{"a":"x","b":[1]}`), result("b", "new", "it failed")}, "old"},
+		"not what stands in its place": {[]content.Content{call("a", "read", `{"a":"x","b":[1]}`), result("a", "old", ""),
+			call("b", "read", `{"a":"x","b":[1]}`), result("b", "[Old tool result content cleared]", ""),
+			call("c", "read", `{"a":"x","b":[1]}`), result("c", "", "")}, "old"},
 		"not a reference": {[]content.Content{call("a", "read", `{"a":"x","b":[1]}`), result("a", "old", ""),
-			call("b", "read", `{"a":"x","b":[1]}`), result("b", references[0], "")}, "old"},
+			call("b", "read", `{"a":"x","b":[1]}`), result("b", reference, "")}, "old"},
 		"an id that was used again": {[]content.Content{call("a", "read", `{"a":"x","b":[1]}`), result("a", "old", ""),
 			call("z", "read", `{"a":"y"}`), result("z", "other", "")}, "old"},
 		"not one of a call beside it with its id": {[]content.Content{call("a", "read", `{"a":"x","b":[1]}`),
 			result("a", "old", ""), {Speaker: content.AI, Blocks: append(call("b", "read", `{"a":"y"}`).Blocks,
 				call("b", "read", `{"a":"x","b":[1]}`).Blocks...)}, result("b", "of y", "")}, "old"},
-		"nothing": {[]content.Content{call("a", "read", `no JSON`), result("a", "old", "")}, references[0]},
+		"nothing": {[]content.Content{call("a", "read", `no JSON`), result("a", "old", "")}, reference},
 	} {
 		var entries []body.Entry
-		for _, c := range append(tt.before, asks, result("z", references[0], "")) {
+		for _, c := range append(tt.before, asks, result("z", reference, "")) {
 			entries = append(entries, body.Entry{Content: c})
 		}
 		contents, _ := (&branch{}).resolved(entries)

@@ -3,10 +3,10 @@ package proxy
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -14,43 +14,27 @@ import (
 // reference to the earlier result. Where that result is no longer sent, the model would be referred to nothing, as
 // often as it asks. So the result itself takes the place of the reference.
 
-// references are how the results begin with which agents refer to an earlier one: the words of Claude Code, which had
-// others before, and of qwen-code, which names the file before them.
-var references = []string{"Wasted call — file unchanged since your last Read.", "File unchanged since last read. The content"}
-
-const reference, minReference = " unchanged since last read in this session — the full content was provided earlier", 2000
-
-// refers reports whether a result is a reference to an earlier one.
-func refers(r content.ToolResponse) bool {
-	if len(r.Result) > minReference {
-		return false
-	}
-	text := r.ResultText()
-	return slices.ContainsFunc(references, func(begins string) bool { return strings.HasPrefix(text, begins) }) ||
-		strings.HasPrefix(text, "[File ") && strings.Contains(text, reference)
-}
-
 // resolved returns the contents of new entries, with the results that they refer to where these are not sent any more.
 // edited are the positions that differ from what the client sent.
 func (b *branch) resolved(fresh []body.Entry) (contents []content.Content, edited []int) {
 	contents = make([]content.Content, len(fresh))
-	tools := map[string]bool{} // whose results are referred to
+	named := map[string]bool{} // whose results are referred to
 	for i, e := range fresh {
 		contents[i] = e.Content
 		for _, block := range e.Content.Blocks {
-			if r, ok := block.(content.ToolResponse); ok && refers(r) {
-				tools[r.ToolName] = true
+			if r, ok := block.(content.ToolResponse); ok && tools.Refers(r) {
+				named[r.ToolName] = true
 			}
 		}
 	}
-	if len(tools) == 0 {
+	if len(named) == 0 {
 		return contents, nil
 	}
 	sent := map[string]content.Content{} // what the last request had, by the ids of entries
 	for _, s := range b.view {
 		sent[s.ID] = s.Content
 	}
-	last := results{tools: tools, of: map[string]result{}}
+	last := results{tools: named, of: map[string]result{}}
 	for i, e := range b.entries {
 		for _, block := range e.Content.Blocks {
 			last.read(i, e.ID, block)
@@ -105,9 +89,9 @@ func (l *results) read(at int, entry string, block content.Block) (reference con
 			break
 		}
 		switch asked := l.asked[call.Block]; {
-		case refers(block):
+		case tools.Refers(block):
 			return block, l.of[asked]
-		case block.Error == "":
+		case block.Error == "" && tools.ReadingOf(block) != tools.ReadNothing:
 			l.of[asked] = result{block, entry}
 		}
 	}
@@ -130,7 +114,7 @@ func equalOrResolved(sent, stored content.Content) bool {
 	sent.Blocks = slices.Clone(sent.Blocks)
 	for i, block := range sent.Blocks {
 		was, ok := stored.Blocks[i].(content.ToolResponse)
-		if r, isResult := block.(content.ToolResponse); ok && isResult && refers(r) {
+		if r, isResult := block.(content.ToolResponse); ok && isResult && tools.Refers(r) {
 			r.Result = was.Result
 			sent.Blocks[i] = r
 		}
