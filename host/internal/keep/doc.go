@@ -7,17 +7,23 @@
 // # What a pattern names
 //
 //   - A path, "docs/schema.sql" or "path:docs/schema.sql", names the results of calls that read or wrote a file whose
-//     path ends like that, and messages that include one with @. The newest whole reading or writing of a file stays, and
-//     what was read or changed of it since. Earlier ones are stale, and may go.
+//     path ends like that, and messages that include one with @. The newest whole reading or writing of a file stays,
+//     and what was read or changed of it since. Earlier ones may go once a newer one is kept. What is no reading at all,
+//     or not a whole one, [tools.ReadingOf] knows.
 //   - "tool:NAME" names the results of a tool. Of calls that ask the same, or set the same list of tasks, the newest
 //     stays.
 //   - "text:WORDS" names entries in which these words stand.
 //
 // A kept result keeps its call: no strategy can part them. Calls that failed are not kept.
 //
+// # Whose words they are
+//
+// Agents send files, outputs and reminders in a person's name. forms.go has the forms in which each does so, and where in
+// them a person speaks; what no agent is known to mark as a person's is not a person's.
+//
 // # The bound
 //
-// Kept entries count at most a share of the window, the oldest first: rules stand at the beginning, and nothing that is
-// read later can push them out. A newer reading of a file takes the place of the older one. What the model read again
-// has what is left of the share, the newest first; see [Recalled].
+// Kept entries count at most a share of the window: what people marked first, then what was kept before, then the
+// smallest. Nothing that is read later can push out a rule that stands at the beginning. What the model read again has
+// what is left of the share, the newest first; see [Recalled].
 package keep

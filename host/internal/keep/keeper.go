@@ -1,15 +1,12 @@
 package keep
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/shell"
-	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/internal/check"
-	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -28,7 +25,8 @@ type Settings struct {
 	// Root is the directory of relative paths, and Dirs says where commands begin.
 	Root string
 	Dirs *shell.Dirs
-	// Bound is how many tokens kept entries may count.
+	// Bound is how many tokens of what is kept may count. What stands in an entry beside it, such as the other results of
+	// parallel calls, stays with it: that may be as much again, and no more.
 	Bound int
 }
 
@@ -62,54 +60,22 @@ type Keeper struct {
 	match turns.Matcher
 	open  map[turns.At]call // calls that are not answered and that a rule names
 
-	held     map[string]*held    // by id
-	holders  map[string][]string // the entries that hold a file or an answer, by subject
-	fresh    []*held             // those for which the bound was not asked
-	used     int                 // tokens of those that are kept
-	over     map[string]overrun  // by rule: what was over the bound
-	unclosed []string            // messages in which <keep> has no end; the first ones
+	held    map[string]*held   // by id
+	chains  map[string]*chain  // the entries that hold a file or an answer, by subject
+	fresh   []*held            // those for which the bound was not asked
+	kept    map[*held]bool     // those that are kept
+	used    int                // tokens of those that are kept
+	stays   int                // the same, with what stays beside them
+	over    map[string]overrun // by rule: what was over the bound
+	lost    [reasons]messages  // messages in which <keep> keeps nothing
+	counted map[int]bool       // the blocks that are counted of the entry that is looked at
+	was     bool               // the entry that is looked at was kept before
 
 	recalls  []recall        // what the model read again since a person spoke, in order
 	recalled map[string]bool // those of them that are kept, by id
 
 	// moved are the entries whose metadata may say something else than was decided.
 	moved map[string]bool
-}
-
-// call is a call whose result a rule names.
-type call struct {
-	content.ToolCall
-	entry   string // that it is in
-	tokens  int    // of the entry
-	subject string // what it is about, for people
-	rule    string
-	files   []file
-	tool    string // the subject of a tool's answer; "" if no pattern names the tool
-	recalls bool   // it reads again what was removed
-}
-
-// file is what a call does with a file that a pattern names.
-type file struct {
-	subject, rule  string
-	whole, deletes bool
-}
-
-// held is an entry that a rule names.
-type held struct {
-	id, rule string
-	what     string // it is, for people
-	number   int    // in the order in which entries were added
-	tokens   int    // with the call that is kept with it
-	caller   string // the entry of the last call that is counted in tokens
-	subjects int    // of how many it is the newest
-	was      bool   // kept before the bound was asked
-	kept     bool
-}
-
-// overrun is what did not fit the bound, of one rule.
-type overrun struct {
-	entries int
-	first   string // names the first of them
 }
 
 // Follow takes in what was added since the last time: the last of the n entries that the history has, of the added ones
@@ -120,8 +86,8 @@ func (k *Keeper) Follow(set Settings, n int, added uint64, entry func(i int) Ent
 		if moved == nil {
 			moved = map[string]bool{}
 		}
-		*k = Keeper{moved: moved, open: map[turns.At]call{}, held: map[string]*held{}, holders: map[string][]string{},
-			over: map[string]overrun{}}
+		*k = Keeper{moved: moved, open: map[turns.At]call{}, held: map[string]*held{}, chains: map[string]*chain{},
+			kept: map[*held]bool{}, over: map[string]overrun{}, counted: map[int]bool{}}
 	}
 	k.set = set
 	if k.bound != set.Bound {
@@ -146,6 +112,8 @@ func (k *Keeper) look(e Entry) {
 	if e.Content.Pinned() && rule == "" { // whoever added it keeps it
 		return
 	}
+	k.was = rule != "" && rule != Recalled && rule != Newest
+	clear(k.counted)
 	switch e.Content.Speaker {
 	case content.Human:
 		k.message(e)
@@ -157,14 +125,8 @@ func (k *Keeper) look(e Entry) {
 	if rule != "" { // maybe one that is no more
 		k.moved[e.ID] = true
 	}
-	h := k.held[e.ID]
-	if h == nil && !k.isRecall(e) { // a copy of what has the words
-		if name := k.words(e.Content); name != "" {
-			h = k.hold(e, name, "an entry of the "+string(e.Content.Speaker))
-		}
-	}
-	if h != nil {
-		h.was = rule != "" && rule != Recalled && rule != Newest
+	if !k.isRecall(e) { // a copy of what has the words
+		k.words(e)
 	}
 }
 
@@ -173,260 +135,44 @@ func (k *Keeper) message(e Entry) {
 	if check.Summary(e.Content) { // quotes what people said
 		return
 	}
-	if spoke(e.Content) {
+	s := hear(e.Content)
+	if s.spoke {
 		k.recalls = nil
 	}
-	marked, open := tagged(e.Content)
-	if marked {
-		k.hold(e, Tag, message)
-	}
-	if open && len(k.unclosed) < maxNamed {
-		k.unclosed = append(k.unclosed, e.ID)
+	if s.marked {
+		k.hold(e, Tag, message, whole)
+	} else if s.lost != nothing {
+		k.lost[s.lost].add(e.ID)
 	}
 	if k.set.Rules == nil || len(k.set.Rules.paths) == 0 {
 		return
 	}
-	for _, p := range included(e.Content) {
+	for _, p := range s.included {
 		p = tools.Resolve(k.set.Root, p)
 		if rule := k.set.Rules.path(p); rule != "" {
-			k.newest(e, message, file{subject: "path\x00" + p, rule: rule, whole: true})
+			k.newest(e, message, file{subject: "path\x00" + p, rule: rule, whole: true}, whole)
 		}
 	}
 }
 
-// calls looks at what the model calls.
-func (k *Keeper) calls(e Entry) {
-	rules := k.set.Rules
-	if rules == nil {
-		rules = &Rules{}
-	}
-	if len(rules.paths)+len(rules.tools)+len(k.open) == 0 && !slices.ContainsFunc(e.Content.Blocks, recalling) {
+// words holds an entry in which the words of a pattern stand.
+func (k *Keeper) words(e Entry) {
+	if k.set.Rules == nil || len(k.set.Rules.text) == 0 || check.Summary(e.Content) {
 		return
 	}
-	if len(k.open) == 0 { // no answer to an earlier call matters
-		k.match.Reset()
-	}
-	known := e.Content
-	if len(rules.paths) > 0 {
-		known = shell.Annotated(e.Content, k.set.Tools, k.set.Dirs.At(e.ID))
-	}
-	for j, b := range known.Blocks {
-		c, ok := b.(content.ToolCall)
-		if !ok {
-			continue
-		}
-		at := turns.At{Entry: k.entries, Block: j}
-		k.match.Call(c.ID, c.Name, at)
-		if named, ok := k.named(rules, c); ok {
-			named.ToolCall, _ = e.Content.Blocks[j].(content.ToolCall)
-			named.entry, named.tokens = e.ID, e.Tokens
-			k.open[at] = named
-		}
-	}
-}
-
-// named says what the rules name of a call.
-func (k *Keeper) named(rules *Rules, c content.ToolCall) (named call, ok bool) {
-	named.recalls = recalling(c)
-	if named.rule = rules.tool(c.Name); named.rule != "" {
-		named.tool = "tool\x00" + c.Name
-		if !todos.SetsAll(c.Name) {
-			named.tool += "\x00" + string(c.Parameters)
-		}
-	}
-	use := k.set.Tools.UseCall(c)
-	named.subject = use.Subject
-	if len(rules.paths) > 0 {
-		if len(use.Reads)+len(use.Writes) > maxFiles {
-			return named, named.recalls || named.tool != ""
-		}
-		for _, p := range use.Reads {
-			k.file(&named, p, file{whole: !use.Partial && !use.Glob})
-		}
-		for _, w := range use.Writes {
-			k.file(&named, w.Path, file{whole: w.Whole, deletes: w.Deletes})
-		}
-	}
-	return named, named.recalls || named.tool != "" || len(named.files) > 0
-}
-
-func (k *Keeper) file(c *call, p string, f file) {
-	p = tools.Resolve(k.set.Root, p)
-	if f.rule = k.set.Rules.path(p); f.rule != "" {
-		f.subject = "path\x00" + p
-		c.files = append(c.files, f)
-	}
-}
-
-// results looks at what tools answer.
-func (k *Keeper) results(e Entry) {
-	if len(k.open) == 0 {
-		return
-	}
-	for _, b := range e.Content.Blocks {
-		r, ok := b.(content.ToolResponse)
-		if !ok {
-			continue
-		}
-		at, ok := k.match.Response(r.CallID, r.ToolName)
-		if !ok {
-			continue
-		}
-		c, ok := k.open[at]
-		if !ok {
-			continue
-		}
-		delete(k.open, at)
-		result := k.set.Tools.Judge(c.ToolCall, r).Outcome
-		if result == tools.OutcomeError {
-			continue
-		}
-		sure := result == tools.OutcomeSuccess
-		what := c.Name
-		if c.subject != "" {
-			what += " " + text.Clip(c.subject, longestName)
-		}
-		for _, f := range c.files {
-			f.whole, f.deletes = f.whole && sure, f.deletes && sure
-			if h := k.newest(e, what, f); h != nil {
-				h.with(c)
-			}
-		}
-		if c.tool != "" {
-			k.newest(e, what, file{subject: c.tool, rule: c.rule, whole: true}).with(c)
-		}
-		k.recall(e, c, r)
-	}
-}
-
-// with counts the entry of the call that is kept with a result.
-func (h *held) with(c call) {
-	if h.caller != c.entry {
-		h.caller, h.tokens = c.entry, h.tokens+c.tokens
-	}
-}
-
-// newest makes an entry the newest that holds a file or an answer. If it holds all of it, earlier ones are stale. It
-// returns nil if the file is gone.
-func (k *Keeper) newest(e Entry, what string, f file) *held {
-	before := k.holders[f.subject]
-	if f.whole || f.deletes {
-		for _, id := range before {
-			if id != e.ID {
-				k.release(id)
-			}
-		}
-		before = slices.DeleteFunc(before, func(id string) bool { return id != e.ID })
-	}
-	if f.deletes {
-		delete(k.holders, f.subject)
-		if len(before) > 0 {
-			k.release(e.ID)
-		}
-		return nil
-	}
-	if slices.Contains(before, e.ID) {
-		k.holders[f.subject] = before
-		return k.held[e.ID]
-	}
-	k.holders[f.subject] = append(before, e.ID)
-	return k.hold(e, f.rule, what)
-}
-
-// words returns the pattern whose words stand in an entry; "" if none do.
-func (k *Keeper) words(c content.Content) string {
-	if k.set.Rules == nil || len(k.set.Rules.text) == 0 || check.Summary(c) {
-		return ""
-	}
-	for _, b := range c.Blocks {
-		said := ""
+	size := newSizes(e)
+	for j, b := range e.Content.Blocks {
+		said, p := "", whole
 		switch b := b.(type) {
 		case content.Text:
 			said = b.Text
 		case content.ToolResponse:
-			said = b.ResultText()
+			said, p = b.ResultText(), part{j, size.of(j)}
 		}
 		if name := k.set.Rules.words(said); name != "" {
-			return name
+			k.hold(e, name, "an entry of the "+string(e.Content.Speaker), p)
 		}
 	}
-	return ""
-}
-
-// hold makes an entry one that a rule names; the first rule counts.
-func (k *Keeper) hold(e Entry, rule, what string) *held {
-	h := k.held[e.ID]
-	if h == nil {
-		h = &held{id: e.ID, rule: rule, what: what, number: k.entries, tokens: e.Tokens}
-		k.held[e.ID], k.fresh = h, append(k.fresh, h)
-	}
-	h.subjects++
-	return h
-}
-
-// release lets go of an entry that is not the newest of a subject any more.
-func (k *Keeper) release(id string) {
-	h := k.held[id]
-	if h == nil {
-		return
-	}
-	if h.subjects--; h.subjects > 0 {
-		return
-	}
-	delete(k.held, id)
-	k.moved[id] = true
-	if h.kept {
-		k.used -= h.tokens
-	} else if o, over := k.over[h.rule]; over {
-		if o.entries--; o.entries <= 0 {
-			delete(k.over, h.rule)
-		} else {
-			k.over[h.rule] = o
-		}
-	}
-}
-
-// again asks the bound again for everything that a rule names.
-func (k *Keeper) again() {
-	k.fresh, k.used = slices.Collect(maps.Values(k.held)), 0
-	clear(k.over)
-	for _, h := range k.fresh {
-		h.was, h.kept = h.kept, false
-	}
-	k.admit()
-}
-
-// admit keeps what the bound allows: what was kept before, then the oldest.
-func (k *Keeper) admit() {
-	slices.SortFunc(k.fresh, func(a, b *held) int {
-		if a.was != b.was {
-			if a.was {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a.number, b.number)
-	})
-	for _, h := range k.fresh {
-		switch {
-		case h.subjects == 0: // released since
-			continue
-		case k.used+h.tokens <= k.bound:
-			h.kept = true
-			k.used += h.tokens
-		default:
-			o := k.over[h.rule]
-			if o.entries++; o.first == "" {
-				o.first = fmt.Sprintf("%s (%s, %d tokens)", h.what, h.id, h.tokens)
-			}
-			k.over[h.rule] = o
-		}
-		if h.kept != h.was {
-			k.moved[h.id] = true
-		}
-	}
-	k.fresh = nil
-	k.admitRecalls()
 }
 
 // Marks returns which of the n entries of a history must say something else about being kept: the rule by position, ""
@@ -453,8 +199,8 @@ func (k *Keeper) Marks(n int, entry func(i int) Entry) map[int]string {
 
 // rule returns the rule by which an entry is kept; "" if it is not.
 func (k *Keeper) rule(id string) string {
-	if h := k.held[id]; h != nil && h.kept {
-		return h.rule
+	if h := k.held[id]; h != nil && k.kept[h] {
+		return h.rule()
 	}
 	if k.recalled[id] {
 		return Recalled
@@ -465,11 +211,8 @@ func (k *Keeper) rule(id string) string {
 // Settled says that the history has the marks.
 func (k *Keeper) Settled() { clear(k.moved) }
 
-// maxNamed is how many messages warnings name, longestName how many bytes of a name.
-const (
-	maxNamed    = 3
-	longestName = 80
-)
+// longestName is how many bytes of a name warnings have.
+const longestName = 80
 
 // Warnings say what is not kept although a rule names it. They change only when something else is not kept.
 func (k *Keeper) Warnings() (all []string) {
@@ -477,8 +220,10 @@ func (k *Keeper) Warnings() (all []string) {
 		all = append(all, fmt.Sprintf("compression.keep: %s names more than fits: not kept from %s on, because at most %d "+
 			"tokens are; name less, or raise compression.keepShare", rule, k.over[rule].first, k.bound))
 	}
-	for _, id := range k.unclosed {
-		all = append(all, fmt.Sprintf("compression.keep: <keep> in message %s has no </keep>, so it keeps nothing", id))
+	for reason, says := range lostTags {
+		if who := k.lost[reason].String(); says != "" && who != "" {
+			all = append(all, fmt.Sprintf("compression.keep: <keep> in message %s "+says, who))
+		}
 	}
 	return all
 }

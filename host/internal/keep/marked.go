@@ -1,127 +1,180 @@
 package keep
 
 import (
+	"fmt"
 	"strings"
 
-	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Tag is the rule of a message in which a person marked something.
 const Tag = "<keep>"
 
-const endTag = "</keep>"
-
-// quoted are elements in which agents put into a person's message what the person did not write.
-var quoted = []string{"system-reminder", "bash-stdout", "bash-stderr", "local-command-stdout", "local-command-stderr",
-	"file_content", "environment_context"}
-
-// tagged says whether a person marked something in a message: whether <keep> and </keep> stand around something, and
-// whether the last <keep> has no end. Neither counts in code, in a file that the message includes with @, or in what an
-// agent quotes. It takes time in proportion to the message.
-func tagged(c content.Content) (marked, open bool) {
-	var s scanner
-	for _, b := range c.Blocks {
-		t, ok := b.(content.Text)
-		if !ok || !s.inside && !strings.Contains(t.Text, Tag) {
-			continue
-		}
-		s.fence, s.element, s.file = "", "", false
-		at, files := 0, strings.LastIndex(t.Text, endOfFile)
-		for line := range strings.Lines(t.Text) {
-			s.line(strings.TrimRight(line, "\r\n"), at < files)
-			at += len(line)
-		}
-	}
-	return s.marked, s.inside
+// heard is what a message says about being kept.
+type heard struct {
+	spoke, marked bool
+	lost          reason
+	included      []string
 }
 
-// scanner reads a message line by line.
+// reason is why <keep> keeps nothing.
+type reason int
+
+const (
+	nothing reason = iota // it does, or is not there
+	unclosed
+	inCode
+	notAPersons
+	reasons
+)
+
+// lostTags say the reasons, as the ends of sentences.
+var lostTags = [reasons]string{
+	unclosed: "has no </keep>, so it keeps nothing",
+	inCode:   "is in code, so it keeps nothing",
+	notAPersons: "is in text that may be someone else's, so it keeps nothing: write it in a message of its own, without " +
+		"other tags around it",
+}
+
+// messages are the first messages of some, for people.
+type messages struct {
+	first []string
+	more  int
+}
+
+func (n *messages) add(id string) {
+	if len(n.first) < maxNamed {
+		n.first = append(n.first, id)
+	} else {
+		n.more++
+	}
+}
+
+// maxNamed is how many messages a warning names.
+const maxNamed = 3
+
+func (n *messages) String() string {
+	said := strings.Join(n.first, ", ")
+	if n.more > 0 {
+		said += fmt.Sprintf(" and %d more", n.more)
+	}
+	return said
+}
+
+var tag, endTag = lazyregexp.New(`(?i)^<keep[ \t]*>`), lazyregexp.New(`(?i)^</keep[ \t]*>`)
+
+// marks reports whether a text has a tag at all, by anyone.
+var marks = lazyregexp.New(`(?i)<keep[ \t]*>`)
+
+// hear finds what a person marked in a message: whether <keep> and </keep> stand around something that the person wrote
+// and that is no code. It takes time in proportion to the message.
+func hear(c content.Content) heard {
+	s := listen(c)
+	h := heard{spoke: s.spoke, included: s.included}
+	said := s.person.String()
+	var scan scanner
+	if marks().MatchString(said) {
+		scan.read(said)
+	}
+	switch h.marked = scan.marked; {
+	case h.marked:
+	case scan.inside:
+		h.lost = unclosed
+	case scan.coded:
+		h.lost = inCode
+	case !marks().MatchString(said):
+		for _, b := range c.Blocks {
+			if t, ok := b.(content.Text); ok && marks().MatchString(t.Text) {
+				h.lost = notAPersons
+			}
+		}
+	}
+	return h
+}
+
+// scanner reads what a person said line by line.
 type scanner struct {
 	marked, inside bool
-	said           bool   // something stands behind the open <keep>
-	words          bool   // something stands outside of quoted elements
-	fence          string // that ends the code block; "" outside of one
-	element        string // that ends the quoted element; "" outside of one
-	file           bool   // in an included file
+	said           bool // something stands behind the open <keep>
+	coded          bool // a tag stands in code
 }
 
-// line reads a line; more says that an included file ends further down.
-func (s *scanner) line(line string, more bool) {
+func (s *scanner) read(text string) {
+	lines := strings.Split(text, "\n")
+	// longest has the longest line that could end a block of code that begins before it, by the character of its fence.
+	longest := make([][2]int, len(lines)+1)
+	for i := len(lines) - 1; i >= 0; i-- {
+		longest[i] = longest[i+1]
+		if c, n, info := fenceOf(lines[i]); n > 0 && !info {
+			longest[i][c] = max(longest[i][c], n)
+		}
+	}
+	in, length := 0, 0 // the fence of the block of code; its length is 0 outside of one
+	for i, line := range lines {
+		c, n, info := fenceOf(line)
+		switch {
+		case length > 0 && c == in && n >= length && !info:
+			length = 0
+		case length > 0:
+			s.said, s.coded = true, s.coded || marks().MatchString(line)
+		case n > 0 && longest[i+1][c] >= n: // one without an end is none
+			in, length = c, n
+		default:
+			s.line(strings.TrimRight(line, "\r"))
+		}
+	}
+}
+
+// fenceOf returns which fence a line is, its length, and whether something stands behind it. Its length is 0 if it is
+// none, or is indented further than one can be.
+func fenceOf(line string) (kind, length int, info bool) {
 	bare := strings.TrimLeft(line, " ")
-	switch {
-	case s.file:
-		s.file = line != endOfFile
-		return
-	case s.fence != "":
-		// At least as long as the one that began the block, with nothing behind it.
-		if strings.HasPrefix(bare, s.fence) && strings.Trim(bare, s.fence[:1]+" \t") == "" {
-			s.fence = ""
-		}
-		s.said = true
-		return
-	case s.element == "":
-		if s.fence = fenceOf(bare); s.fence != "" {
-			s.words = true
-			return
-		}
-		if _, included := check.Included(line); included && more {
-			s.file = true
-			return
+	if len(line)-len(bare) > 3 {
+		return 0, 0, false
+	}
+	for kind, c := range []string{"`", "~"} {
+		rest := strings.TrimLeft(bare, c)
+		if n := len(bare) - len(rest); n >= 3 && !(c == "`" && strings.Contains(rest, "`")) {
+			return kind, n, strings.TrimSpace(rest) != ""
 		}
 	}
-	s.text(line)
+	return 0, 0, false
 }
 
-// fenceOf returns the characters that begin a block of code; "" if the line does not.
-func fenceOf(line string) string {
-	for _, c := range []string{"`", "~"} {
-		rest := strings.TrimLeft(line, c)
-		if n := len(line) - len(rest); n >= 3 && !(c == "`" && strings.Contains(rest, "`")) {
-			return line[:n]
-		}
-	}
-	return ""
-}
-
-// text reads a line outside of blocks of code.
-func (s *scanner) text(line string) {
+// line reads a line outside of blocks of code.
+func (s *scanner) line(line string) {
 	last := lastRuns(line)
 	for i := 0; i < len(line); {
-		if s.element != "" {
-			end := strings.Index(line[i:], s.element)
-			if end < 0 {
-				return
-			}
-			i, s.element = i+end+len(s.element), ""
-			continue
-		}
 		next := strings.IndexAny(line[i:], "<`")
 		if next < 0 {
 			next = len(line) - i
 		}
-		if strings.TrimSpace(line[i:i+next]) != "" {
-			s.said, s.words = true, true
-		}
+		s.said = s.said || strings.TrimSpace(line[i:i+next]) != ""
 		i += next
-		switch rest := line[i:]; {
+		rest := line[i:]
+		switch {
 		case rest == "":
 		case rest[0] == '`':
-			n := run(rest)
-			i, s.said, s.words = i+n, true, true
+			begin, n := i, run(rest)
+			i, s.said = i+n, true
 			for code := last[n] >= i; code && i < len(line); { // it ends with a run of the same length
 				i += max(strings.IndexByte(line[i:], '`'), 0)
 				m := run(line[i:])
 				i, code = i+m, m != n
 			}
-		case strings.HasPrefix(rest, Tag):
-			i, s.inside, s.said, s.words = i+len(Tag), true, false, true
-		case strings.HasPrefix(rest, endTag):
-			s.marked = s.marked || s.inside && s.said
-			i, s.inside = i+len(endTag), false
+			s.coded = s.coded || marks().MatchString(line[begin:i])
 		default:
-			s.element = elementOf(rest)
-			i, s.said, s.words = i+1, true, s.words || s.element == ""
+			open, end := len(tag().FindString(rest)), len(endTag().FindString(rest))
+			switch {
+			case open > 0:
+				i, s.inside, s.said = i+open, true, false
+			case end > 0:
+				s.marked = s.marked || s.inside && s.said
+				i, s.inside = i+end, false
+			default:
+				i, s.said = i+1, true
+			}
 		}
 	}
 }
@@ -140,32 +193,4 @@ func lastRuns(line string) map[int]int {
 		n := run(line[i+next:])
 		last[n], i = i+next, i+next+n
 	}
-}
-
-// elementOf returns the end tag of the quoted element that begins a text; "" if none does.
-func elementOf(text string) string {
-	for _, name := range quoted {
-		if rest, ok := strings.CutPrefix(text[1:], name); ok && rest != "" && (rest[0] == '>' || rest[0] == ' ') {
-			return "</" + name + ">"
-		}
-	}
-	return ""
-}
-
-const endOfFile = "--- End of content ---"
-
-// included returns the paths of the files that a message includes with @.
-func included(c content.Content) (paths []string) {
-	for _, b := range c.Blocks {
-		t, ok := b.(content.Text)
-		if !ok || !strings.Contains(t.Text, endOfFile) {
-			continue
-		}
-		for line := range strings.Lines(t.Text) {
-			if p, ok := check.Included(strings.TrimRight(line, "\r\n")); ok && p != "" && len(paths) < maxFiles {
-				paths = append(paths, p)
-			}
-		}
-	}
-	return paths
 }

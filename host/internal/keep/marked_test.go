@@ -34,11 +34,16 @@ func TestWhatAPersonMarks(t *testing.T) {
 		"only blank":                  {text: []string{"<keep> \n </keep>"}},
 		"no end":                      {text: []string{"<keep>never push"}, open: true},
 		"no beginning":                {text: []string{"never push</keep>"}},
-		"another tag":                 {text: []string{"<keeper>never push</keeper> <KEEP>x</KEEP>"}},
+		"another tag":                 {text: []string{"<keeper>never push</keeper> < keep>x</ keep>"}},
+		"in capitals":                 {text: []string{"<KEEP>never push</Keep>"}, marked: true},
+		"with a blank":                {text: []string{"<keep >never push</keep >"}, marked: true},
 		"in a code block":             {text: []string{"```\n<keep>x</keep>\n```"}},
 		"in a long fence":             {text: []string{"````md\n```\n<keep>x</keep>\n```\n````"}},
 		"in tildes":                   {text: []string{"~~~\n<keep>x</keep>\n~~~"}},
-		"in a code block without end": {text: []string{"```\n<keep>x</keep>"}},
+		"in a code block without end": {text: []string{"```\n<keep>x</keep>"}, marked: true},
+		"behind a fence without end":  {text: []string{"```sh\nmake\n\n<keep>x</keep>"}, marked: true},
+		"in an indented fence":        {text: []string{"    ```\n    <keep>x</keep>\n    ```"}, marked: true},
+		"in a fence of another kind":  {text: []string{"~~~\n<keep>x</keep>\n```"}, marked: true},
 		"in inline code":              {text: []string{"write `<keep>x</keep>` here"}},
 		"in double backticks":         {text: []string{"write ``a ` <keep>x</keep>`` here"}},
 		"in a reminder":               {text: []string{"<system-reminder>\n<keep>x</keep>\n</system-reminder>"}},
@@ -47,8 +52,8 @@ func TestWhatAPersonMarks(t *testing.T) {
 		"the end in code":             {text: []string{"<keep>x `</keep>`"}, open: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if marked, open := tagged(says(content.Human, tt.text...)); marked != tt.marked || open != tt.open {
-				t.Errorf("marked %v, open %v", marked, open)
+			if h := hear(says(content.Human, tt.text...)); h.marked != tt.marked || h.lost == unclosed != tt.open {
+				t.Errorf("%+v", h)
 			}
 		})
 	}
@@ -57,8 +62,10 @@ func TestWhatAPersonMarks(t *testing.T) {
 func FuzzHostileMessages(f *testing.F) {
 	var texts []hostile.Text
 	for _, piece := range []string{"a", "`", "<", "<keep>", "</keep>", "` ", "<system-reminder>", "``` `%d",
-		"<system-reminder></system-reminder>`", "```\n", "--- a ---\n", "<keep>`", "<keep>x</keep>"} {
+		"<system-reminder></system-reminder>`", "```\n", "--- a ---\n", "<keep>`", "<keep>x</keep>", "```a\n", "<a>\n",
+		"</a>", "<a><b>", "<keep ", "--- End of content ---\n", "Content from @a.go:\n", "<system-reminder>\n" + typed,
+		"Called the Read tool with the following input\n", ideRequest, "<task ", "\n<task ", "Called the "} {
 		texts = append(texts, hostile.Text{Start: "<keep>", Open: piece})
 	}
-	hostile.Fuzz(f, func(text string) { tagged(says(content.Human, text)) }, texts...)
+	hostile.Fuzz(f, func(text string) { hear(says(content.Human, text)) }, texts...)
 }

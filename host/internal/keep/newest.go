@@ -20,7 +20,7 @@ func NewestMarks(n int, entry func(i int) Entry) map[int]string {
 		newest := false
 		if c.Speaker == content.Human && !(said && sent) && c.HasContent() && !check.Summary(c) &&
 			(rule != "" || !c.Pinned()) { // not one that its agent has pinned
-			spoke := !said && spoke(c)
+			spoke := !said && listen(c).spoke
 			newest = !sent || spoke
 			sent, said = true, said || spoke
 		}

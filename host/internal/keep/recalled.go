@@ -3,10 +3,9 @@ package keep
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/marks"
+	sentences "github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -28,7 +27,7 @@ func recalling(b content.Block) bool {
 
 // recall takes in a result. Of a script it counts if it has something that was read again.
 func (k *Keeper) recall(e Entry, c call, r content.ToolResponse) {
-	if !c.recalls || !tools.Recalls(c.Name) && !marks.HasRecalled(r.ResultText()) {
+	if !c.recalls || !tools.Recalls(c.Name) && !sentences.HasRecalled(r.ResultText()) {
 		return
 	}
 	last := recall{id: e.ID, tokens: e.Tokens}
@@ -82,23 +81,4 @@ func (k *Keeper) admitRecalls() {
 func (k *Keeper) LetGo() {
 	k.recalls = nil
 	k.admitRecalls()
-}
-
-// spoke reports whether a message has words of a person, or an attachment: agents send their own reminders in a
-// person's name.
-func spoke(c content.Content) bool {
-	var s scanner
-	for _, b := range c.Blocks {
-		t, ok := b.(content.Text)
-		if !ok {
-			return true
-		}
-		s.fence, s.element, s.file = "", "", false
-		for line := range strings.Lines(t.Text) {
-			if s.line(strings.TrimRight(line, "\r\n"), false); s.words {
-				return true
-			}
-		}
-	}
-	return false
 }
