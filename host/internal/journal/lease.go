@@ -10,8 +10,9 @@ import (
 
 const (
 	// leaseTime is how long a lease lasts unless it is extended, which happens at a third of it. If a host dies during
-	// a Compress, others wait for that long at most.
-	leaseTime = 30 * time.Second
+	// a Compress, others wait for that long at most. A host that is held up for longer, and not dead, may find that
+	// another one compresses too: the first to finish writes, the other takes its work over.
+	leaseTime = 3 * time.Second
 	// leasePoll is how often to check another host's lease, which may be released early.
 	leasePoll = 200 * time.Millisecond
 	// releaseTimeout is how long a turn waits to give its lease back.
