@@ -209,12 +209,14 @@ type hooked struct {
 	kind   store.Kind
 	before func()
 	done   atomic.Bool
+	leased bool // only what is written under a lease: not what is marked as kept
 	// lapse lets the lease end: it is not extended, as by a host that was stopped.
 	lapse atomic.Bool
 }
 
 func (h *hooked) Append(ctx context.Context, key store.Key, at store.Position, c store.Change) (store.Head, error) {
-	if slices.ContainsFunc(c.Records, func(r store.Record) bool { return r.Kind == h.kind }) && !h.done.Swap(true) {
+	if slices.ContainsFunc(c.Records, func(r store.Record) bool { return r.Kind == h.kind }) &&
+		(at.Holder != "" || !h.leased) && !h.done.Swap(true) {
 		h.before()
 	}
 	return h.Store.Append(ctx, key, at, c)
@@ -248,7 +250,7 @@ func pair(t *testing.T, hook *hooked, settings map[string]any) (first, second *w
 // starts again from what another host has made of the history.
 func TestAHostThatWasPausedPastItsLease(t *testing.T) {
 	settings := map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"}
-	hook := &hooked{kind: store.Rewritten}
+	hook := &hooked{kind: store.Rewritten, leased: true}
 	paused, other := pair(t, hook, settings)
 	for i := range 60 {
 		add(t, paused, says(content.Human, fmt.Sprint(i, strings.Repeat(" word", 40))))
@@ -268,7 +270,7 @@ func TestAHostThatWasPausedPastItsLease(t *testing.T) {
 // A rewrite that meets additions of another host is applied before them, as if they had come later.
 func TestARewriteMeetsAdditions(t *testing.T) {
 	settings := map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"}
-	hook := &hooked{kind: store.Rewritten}
+	hook := &hooked{kind: store.Rewritten, leased: true}
 	s, other := pair(t, hook, settings)
 	for i := range 60 {
 		add(t, s, says(content.Human, fmt.Sprint(i, strings.Repeat(" word", 40))))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -56,9 +55,9 @@ func TestHostsWhenTheHolderOfTheLeaseIsKilled(t *testing.T) {
 			if after := time.Since(dying.leased); after < time.Second {
 				t.Errorf("the other host went on %v after the lease was taken, which lasts a second", after)
 			}
-			want := prepared(alone.Prepare(t.Context(), window.Sending{}))
-			if diff := cmp.Diff(want, prepared(got, err)); diff != "" {
-				t.Error(diff)
+			want := prepareTurn(t, alone)
+			if diff := cmp.Diff(want.Contents(), got.Contents()); diff != "" || err != nil {
+				t.Errorf("%v\n%s", err, diff)
 			}
 		})
 	}
@@ -66,7 +65,7 @@ func TestHostsWhenTheHolderOfTheLeaseIsKilled(t *testing.T) {
 
 var errDead = errors.New("the host was killed")
 
-// mortal is a store as a host sees it that is killed right before it writes a rewrite: nothing arrives any more.
+// mortal is a store as a host sees it that is killed right before it writes what it compressed: nothing arrives any more.
 type mortal struct {
 	store.Store
 	dead   atomic.Bool
@@ -74,7 +73,7 @@ type mortal struct {
 }
 
 func (m *mortal) Append(ctx context.Context, key store.Key, at store.Position, c store.Change) (store.Head, error) {
-	if slices.ContainsFunc(c.Records, func(r store.Record) bool { return r.Kind == store.Rewritten }) {
+	if at.Holder != "" { // other rewrites need no lease
 		m.dead.Store(true)
 	}
 	if m.dead.Load() {
@@ -96,4 +95,55 @@ func (m *mortal) Release(ctx context.Context, key store.Key, holder string) erro
 		return errDead
 	}
 	return m.Store.Release(ctx, key, holder)
+}
+
+// A Compress may take longer than a lease lasts: nobody else has it until the rewrite is written.
+func TestALeaseIsExtendedWhileItsHolderCompresses(t *testing.T) {
+	const lasts = 300 * time.Millisecond
+	key := store.Key{ID: "s"}
+	kept := &extending{Store: store.NewMemory(), leased: make(chan struct{}, 100)}
+	h := openOn(t, kept, map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"})
+	h.SetLeaseTime(lasts)
+	s, err := h.Session(key, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 60 {
+		add(t, s, says(content.Human, fmt.Sprint(i, strings.Repeat(" word", 40))))
+	}
+	var other error
+	kept.rewriting = func() {
+		for range 5 { // the first takes it, and each further one adds a third of its time at least
+			select {
+			case <-kept.leased:
+			case <-time.After(100 * lasts):
+				return
+			}
+		}
+		_, other = kept.Store.Lease(t.Context(), key, "another host", lasts)
+	}
+	got := prepareTurn(t, s)
+	if leased := (*store.LeasedError)(nil); !errors.As(other, &leased) || got.Outcome.Compress.Kind != "applied" {
+		t.Errorf("another host that asked for the lease: %v; the holder: %q", other, got.Outcome.Compress.Kind)
+	}
+}
+
+// extending is a store that tells of each lease, and of what was compressed before it is written.
+type extending struct {
+	store.Store
+	leased    chan struct{}
+	rewriting func()
+}
+
+func (c *extending) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (store.Head, error) {
+	head, err := c.Store.Lease(ctx, key, holder, ttl)
+	c.leased <- struct{}{}
+	return head, err
+}
+
+func (c *extending) Append(ctx context.Context, key store.Key, at store.Position, x store.Change) (store.Head, error) {
+	if at.Holder != "" { // other rewrites need no lease
+		c.rewriting()
+	}
+	return c.Store.Append(ctx, key, at, x)
 }
