@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
@@ -41,6 +42,13 @@ func (r Rewrite) changes(base []*Entry, curated bool) (out []outcome.Change) {
 		}
 		out = append(out, c)
 	}
+	stay := 0
+	for _, p := range r.Pieces {
+		if p.From >= 0 {
+			stay += p.To - p.From
+		}
+	}
+	out = make([]outcome.Change, 0, max(len(base)-stay, 0))
 	next := 0
 	behind := "" // by id: readers of the outcome have another history, in which an index means nothing
 	gone := func(until int) {
@@ -82,13 +90,11 @@ func (r Rewrite) changes(base []*Entry, curated bool) (out []outcome.Change) {
 // which a person finds the call in the agent's own log.
 func calls(c content.Content) []string {
 	var ids []string
-	seen := map[string]bool{}
 	for _, b := range c.Blocks {
 		if len(ids) == outcome.MaxCalls {
 			break
 		}
-		if id, _ := content.CallID(b); id != "" && !seen[id] {
-			seen[id] = true
+		if id, _ := content.CallID(b); id != "" && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}

@@ -146,7 +146,7 @@ func (e *RequestError) Error() string { return e.Message }
 
 func (e *RequestError) Describe() failure.Description {
 	kind := failure.Kind(cmp.Or(e.Kind, KindRequest))
-	return failure.Description{Kind: kind, Retryable: kind == failure.Shutdown}
+	return failure.Description{Kind: kind, Retryable: kind == failure.Shutdown || e.Status == http.StatusServiceUnavailable}
 }
 
 func wrongRequest(field, format string, values ...any) error {

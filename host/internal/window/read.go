@@ -20,6 +20,9 @@ func (s *Session) Position() uint64 { return s.journal.Position() }
 // Marks returns the ids in the marks of the session's views: see [journal.Journal.Marks].
 func (s *Session) Marks(ctx context.Context) (journal.Marks, error) { return s.journal.Marks(ctx) }
 
+// Bytes is about how much memory the session's history takes.
+func (s *Session) Bytes() int { return s.history.Bytes() }
+
 // Originals returns what was added under an id: see [journal.Journal.Originals].
 func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, error) {
 	return s.journal.Originals(ctx, id)

@@ -95,6 +95,9 @@ func (a *answerer) fail(f *service.Failure) {
 		Error *service.Failure `json:"error"`
 	}{f}
 	if a.out == nil {
+		if f.Status == http.StatusServiceUnavailable && f.Retryable {
+			a.w.Header().Set("Retry-After", "1") // second
+		}
 		a.whole(f.Status, answer)
 		return
 	}

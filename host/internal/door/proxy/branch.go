@@ -152,7 +152,7 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 			x.branch, x.session = b, b.session.ID()
 			b.follow(r.Context(), x, req, r.Header.Get("Anthropic-Beta"))
 			most := s.options.Host.Config().Settings().Sessions.MaxMemory
-			if old := s.threads.use(b, branchBytes+len(req.Raw), most); len(old) > 0 {
+			if old := s.threads.use(b, b.takes(req), most); len(old) > 0 {
 				s.logOnce("conversations that were not used for long were let go from memory", "so far",
 					s.totals.forgotten(len(old)), "sessions.maxMemory", most)
 				s.closing.Go(func() { s.closeAll(old) }) // closing may wait for the store
@@ -338,7 +338,12 @@ func (b *branch) add(ctx context.Context, s *Server, r *body.Request, chain []bo
 	for i := range fresh {
 		fresh[i].ID = ids[i]
 	}
-	b.entries, b.whole = append(b.entries, fresh...), b.whole+tokens-more
+	if b.entries == nil {
+		b.entries = fresh
+	} else {
+		b.entries = append(b.entries, fresh...)
+	}
+	b.whole += tokens - more
 	// The entries are the last record.
 	b.thread.advance(b, chain[len(chain)-1], len(r.Items), b.session.Position()-1)
 	return nil

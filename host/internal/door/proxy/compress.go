@@ -82,14 +82,25 @@ func (s *Server) Compress(ctx context.Context, from access.Grant, r service.Comp
 		return a, &service.RequestError{Field: "strategy", Message: fmt.Sprintf("%q calls a model, which takes a session: "+
 			`name another "strategy", such as distill or high-density`, strategy)}
 	}
-	if err := s.reading.Acquire(ctx, int64(size)); err != nil {
-		return a, err
+	wait, stop := context.WithTimeout(ctx, s.memoryWait)
+	defer stop()
+	if err := s.reading.Acquire(wait, int64(size)); err != nil {
+		return a, cmp.Or(ctx.Err(), busy())
 	}
 	defer s.reading.Release(int64(size))
 	head := []byte(`{"` + form.Form.List + `":`)
 	raw := slices.Concat(head, array(r.Messages), []byte("}"))
-	req, err := body.Index(form.Form.API, raw)
-	if err != nil {
+	var room room
+	defer s.working.leave(&room)
+	req, err := body.IndexWithin(form.Form.API, raw, func(values int) error {
+		return s.working.enter(wait, &room, values)
+	})
+	switch {
+	case errors.Is(err, errNoRoom):
+		return a, cmp.Or(ctx.Err(), busy())
+	case errors.Is(err, body.ErrValues):
+		return a, &service.RequestError{Field: "messages", Message: `"messages" have ` + err.Error()}
+	case err != nil:
 		return a, malformed(form, r.Messages, err)
 	}
 	dropped := len(r.Messages) - len(req.Items)

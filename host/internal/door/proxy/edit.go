@@ -54,6 +54,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	}
 	if x.alone != nil {
 		x.alone.before, x.alone.removed = b.whole+b.pending, b.removed
+		b.removed = nil // what was told of one call
 	}
 	var size turnSize
 	if !t.at.IsZero() { // a turn was run

@@ -70,6 +70,7 @@ type Server struct {
 	plans     plans
 	logged    logged
 	reading   *semaphore.Weighted // bytes of bodies in work
+	working   working
 	// closing are the ends of branches that make room for others.
 	closing    sync.WaitGroup
 	idle       time.Duration // answerIdle, but for tests
@@ -82,7 +83,7 @@ func New(o Options) *Server {
 		o.Guard, o.Open = access.NewGuard(store.NewMemory(), "", o.Logger), true
 	}
 	s := &Server{options: o, idle: answerIdle, memoryWait: memoryWait, secret: make([]byte, 32),
-		reading: semaphore.NewWeighted(maxReading), totals: totals{measured: o.Measured}}
+		reading: semaphore.NewWeighted(maxReading), working: newWorking(o.Host), totals: totals{measured: o.Measured}}
 	_, _ = rand.Read(s.secret) // never fails
 	s.transport = http.DefaultTransport.(*http.Transport).Clone()
 	// The client decides which encodings it can read; what arrives is passed on as it came.
@@ -273,7 +274,15 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 			out, err = s.failed(x, raw, nil, fmt.Errorf("%w: %w", errPanic, s.options.Host.Panicked("proxy", p)))
 		}
 	}()
-	req, err := body.Index(x.route.api, raw)
+	wait, stop := context.WithTimeout(r.Context(), s.memoryWait)
+	defer stop()
+	var room room
+	defer s.working.leave(&room)
+	req, err := body.IndexWithin(x.route.api, raw, func(values int) error { return s.working.enter(wait, &room, values) })
+	if errors.Is(err, errNoRoom) {
+		x.pass("busy")
+		return raw, nil
+	}
 	if err != nil {
 		x.pass(body.Unknown)
 		s.logOnce("unknown form of a request", "api", x.route.api, "error", err)

@@ -10,9 +10,6 @@ import (
 // Conversations and the search in them. A point is kept for each request that a branch has had, under the sum of its
 // items, so that a retry, a fork and an ordinary next request are found in the same way: by the longest beginning.
 
-// branchBytes is what a branch takes in memory besides its conversation, about: its session, settings and counters.
-const branchBytes = 128 << 10
-
 // threads are the conversations of a server by identity, and the branches of all of them by use. Lock order: mu is
 // never held together with that of a thread, nor while a branch's is waited for. The zero value is empty.
 type threads struct {

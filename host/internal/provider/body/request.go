@@ -124,9 +124,17 @@ var ErrForm = errors.New("the body does not have the form of the API")
 // Index reads a body. The error says why it cannot be read; such a body is forwarded as it came. The request refers to
 // raw, which must not change. A request with a Reason is readable, but is forwarded as it came too.
 func Index(api provider.API, raw []byte) (*Request, error) {
+	return IndexWithin(api, raw, func(int) error { return nil })
+}
+
+// IndexWithin is Index for a caller that has to find memory for a turn of so many values. An error of room is returned.
+func IndexWithin(api provider.API, raw []byte, room func(values int) error) (*Request, error) {
 	f := form{apis.Of(api)}
 	t, err := parse(raw, f.Skip)
 	if err != nil {
+		return nil, err
+	}
+	if err := room(len(t.nodes)); err != nil {
 		return nil, err
 	}
 	list := t.get(0, f.List)

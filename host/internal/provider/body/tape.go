@@ -16,19 +16,21 @@ import (
 
 // The bounds of what is read. A body beyond them is forwarded as it came.
 const (
-	// maxNodes bounds the values of a body that are told apart; each costs 32 bytes of memory. The largest real bodies
-	// (4 MB) have some ten thousand.
-	maxNodes = 1 << 20
+	// maxNodes bounds the values of a body that are told apart, however large it is. The largest real bodies (4 MB) have
+	// some ten thousand: one for each 400 bytes. fewNodes are those that any body may have, and more come one to
+	// nodeBytes: a turn takes memory for each value, and so none takes more than about 20 times its body.
+	maxNodes, fewNodes, nodeBytes = 1 << 20, 50_000, 30
 	// maxDepth is how deep values are told apart. What is nested deeper is checked, but is one value. No API has a
 	// field that matters here below the eighth level; arguments of tools may be deeper.
 	maxDepth = 16
 )
 
-// errNodes, errUTF8 and errSize are why a body is not read.
+// ErrValues: a body has more values than a conversation of its size. errUTF8 and errSize are why others are not read.
 var (
-	errNodes = fmt.Errorf("the body has more than %d values", maxNodes)
-	errUTF8  = errors.New("the body is not UTF-8")
-	errSize  = errors.New("the body has 2 GiB or more")
+	ErrValues = fmt.Errorf("more values than a conversation has: at most %d, and one more for each %d bytes", fewNodes,
+		nodeBytes)
+	errUTF8 = errors.New("the body is not UTF-8")
+	errSize = errors.New("the body has 2 GiB or more")
 )
 
 // Span is a range of a body's bytes: from Start up to, but not including, End.
@@ -66,7 +68,7 @@ func parse(raw []byte, skip []string) (*tape, error) {
 		return nil, errSize
 	}
 	t := &tape{raw: raw, nodes: make([]node, 0, 256+len(raw)/256)}
-	p := parser{tape: t, scan: rawjson.New(raw), skip: skip}
+	p := parser{tape: t, most: min(maxNodes, fewNodes+len(raw)/nodeBytes), scan: rawjson.New(raw), skip: skip}
 	if err := p.value(0, 0, 0); err != nil {
 		return nil, err
 	}
@@ -79,6 +81,7 @@ func parse(raw []byte, skip []string) (*tape, error) {
 // parser is the state of one parse.
 type parser struct {
 	*tape
+	most int // values
 	// scan checks the JSON as it passes over it: what is not told apart is still validated.
 	scan *rawjson.Scanner
 	skip []string
@@ -86,8 +89,8 @@ type parser struct {
 
 // value reads one value and everything below it. It recurses at most maxDepth times.
 func (p *parser) value(depth int, key, keyEnd int32) error {
-	if len(p.nodes) >= maxNodes {
-		return errNodes
+	if len(p.nodes) >= p.most {
+		return ErrValues
 	}
 	i := int32(len(p.nodes))
 	kind := p.scan.Kind()
@@ -121,7 +124,7 @@ func (p *parser) value(depth int, key, keyEnd int32) error {
 func (p *parser) grow(at int) {
 	have := len(p.nodes)
 	all := float64(have) * float64(len(p.raw)) / float64(max(at, 1))
-	p.nodes = slices.Grow(p.nodes, min(int(all*9/8), 4*have, maxNodes)-have)
+	p.nodes = slices.Grow(p.nodes, min(int(all*9/8), 4*have, p.most)-have)
 }
 
 // member reads the value of a member. The scanner has passed the name, which is found by walking back from the value:

@@ -1,0 +1,85 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/internal/provider/body"
+	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/internal/window"
+)
+
+// What conversations take in memory, in bytes, as BenchmarkMemory prints it. Small messages take far more than their
+// text: each is an item, a part, an entry and its place in lists.
+const (
+	// valueBytes is what a turn takes for each JSON value of a body, besides the body: a message of one text has three.
+	valueBytes = 600
+	// branchBytes is what a branch takes besides its conversation: its session, settings and counters.
+	branchBytes = 128 << 10
+	// entryBytes is what a branch takes for each of its entries, besides the text, which is the body's.
+	entryBytes = 360
+	// leastWork is what turns may take together, however small sessions.maxMemory is, and mostWork if it is 0.
+	leastWork, mostWork = 64 << 20, 512 << 20
+	// largeWork is a turn whose memory is given back to the machine when it has ended, soon after.
+	largeWork, giveBackAfter = 16 << 20, 5 * time.Second
+)
+
+// takes is what a branch takes in memory, about, with the session that is closed with it.
+func (b *branch) takes(r *body.Request) int {
+	return branchBytes + len(r.Raw) + entryBytes*len(b.entries) + b.session.Bytes()
+}
+
+// working admits turns by what they will take. A turn that takes more than all may is admitted alone.
+type working struct {
+	bytes   *semaphore.Weighted
+	most    int64
+	pending *atomic.Bool // memory is about to be given back
+}
+
+// room is what a turn was admitted for.
+type room struct{ bytes int64 }
+
+var errNoRoom = errors.New("the turns of others take all memory")
+
+func newWorking(h *window.Host) working {
+	most := int64(mostWork)
+	if n := h.Config().Settings().Sessions.MaxMemory; n > 0 {
+		most = max(leastWork, int64(n)/4)
+	}
+	return working{semaphore.NewWeighted(most), most, new(atomic.Bool)}
+}
+
+// enter waits for room for a turn of so many values. [working.leave] must be called also after an error.
+func (w *working) enter(ctx context.Context, r *room, values int) error {
+	bytes := min(int64(values)*valueBytes, w.most)
+	if w.bytes.Acquire(ctx, bytes) != nil {
+		return errNoRoom
+	}
+	r.bytes = bytes
+	return nil
+}
+
+// leave ends a turn. Go gives memory back minutes after a process has become idle, and only if it has to: what a large
+// turn took is given back at once, for several turns together.
+func (w *working) leave(r *room) {
+	w.bytes.Release(r.bytes)
+	if r.bytes >= largeWork && !w.pending.Swap(true) {
+		time.AfterFunc(giveBackAfter, func() {
+			w.pending.Store(false)
+			debug.FreeOSMemory()
+		})
+	}
+}
+
+// busy refuses messages for which there is no memory now.
+func busy() error {
+	return &service.RequestError{Kind: host.KindHost, Status: http.StatusServiceUnavailable,
+		Message: "the messages of others take all memory that sessions.maxMemory allows: try again in a second"}
+}
