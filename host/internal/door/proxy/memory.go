@@ -13,7 +13,6 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/host/internal/service"
-	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
 // What conversations take in memory, in bytes, as BenchmarkMemory prints it. Small messages take far more than their
@@ -25,8 +24,8 @@ const (
 	branchBytes = 128 << 10
 	// entryBytes is what a branch takes for each of its entries, besides the text, which is the body's.
 	entryBytes = 360
-	// leastWork is what turns may take together, however small sessions.maxMemory is, and mostWork if it is 0.
-	leastWork, mostWork = 64 << 20, 512 << 20
+	// leastWork is what turns may take together, however small sessions.maxMemory is, and noLimit is taken for one of 0.
+	leastWork, noLimit = 64 << 20, 2 << 30
 	// largeWork is a turn whose memory is given back to the machine when it has ended, soon after.
 	largeWork, giveBackAfter = 16 << 20, 5 * time.Second
 )
@@ -48,11 +47,15 @@ type room struct{ bytes int64 }
 
 var errNoRoom = errors.New("the turns of others take all memory")
 
-func newWorking(h *window.Host) working {
-	most := int64(mostWork)
-	if n := h.Config().Settings().Sessions.MaxMemory; n > 0 {
-		most = max(leastWork, int64(n)/4)
+// share is a part of sessions.maxMemory, of least bytes at least.
+func share(most, parts int, least int64) int64 {
+	if most == 0 {
+		most = noLimit
 	}
+	return max(least, int64(most/parts))
+}
+
+func newWorking(most int64) working {
 	return working{semaphore.NewWeighted(most), most, new(atomic.Bool)}
 }
 

@@ -13,9 +13,6 @@ import (
 const (
 	// maxBody is the largest body that is read, in bytes: twice what Anthropic takes. Larger ones are streamed through.
 	maxBody = 64 << 20
-	// maxReading bounds the bodies that are in work, of all requests together, in bytes; what is made of them is counted
-	// in memory.go.
-	maxReading = 512 << 20
 	// memoryWait is how long a request may wait for memory that others have.
 	memoryWait = 10 * time.Second
 	// maxGrown is how much memory a body gets because its client says that it will be large, in bytes.

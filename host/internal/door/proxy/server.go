@@ -83,7 +83,10 @@ func New(o Options) *Server {
 		o.Guard, o.Open = access.NewGuard(store.NewMemory(), "", o.Logger), true
 	}
 	s := &Server{options: o, idle: answerIdle, memoryWait: memoryWait, secret: make([]byte, 32),
-		reading: semaphore.NewWeighted(maxReading), working: newWorking(o.Host), totals: totals{measured: o.Measured}}
+		totals: totals{measured: o.Measured}}
+	most := o.Host.Config().Settings().Sessions.MaxMemory
+	s.reading = semaphore.NewWeighted(share(most, 2, 2*maxBody))
+	s.working = newWorking(share(most, 4, leastWork))
 	_, _ = rand.Read(s.secret) // never fails
 	s.transport = http.DefaultTransport.(*http.Transport).Clone()
 	// The client decides which encodings it can read; what arrives is passed on as it came.
