@@ -127,9 +127,8 @@ func Specs() []Spec {
 			Meaning: "Where sessions are kept: only while the host runs (memory), in a file with SQLite " +
 				"(sqlite: $XDG_STATE_HOME/thresh/sessions.db), or in a PostgreSQL database."}),
 		host(Spec{Key: "sessions.maxMemory", Tuning: true, Type: Integer, Default: 512 << 20, Min: new(0.0), Unit: "bytes",
-			Meaning: "Memory for histories of stored sessions, about; those used least recently are released and " +
-				"read again when they are used; 0 for no limit. A proxy takes as much again, and begins " +
-				"conversations again if its store is in memory."}),
+			Meaning: "Memory for conversations, about; those used least recently are released and read again when " +
+				"they are used; 0 for no limit. A proxy begins conversations again if its store is in memory."}),
 		host(Spec{Key: "sessions.keep", Type: Duration, Default: time.Duration(0), Min: new(0.0),
 			Meaning: "How long stored sessions are kept after their last use, such as 720h; 0 keeps them until they " +
 				"are deleted."}),

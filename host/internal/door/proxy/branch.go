@@ -151,8 +151,9 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 		if err == nil {
 			x.branch, x.session = b, b.session.ID()
 			b.follow(r.Context(), x, req, r.Header.Get("Anthropic-Beta"))
+			// A fourth is for turns in work.
 			most := s.options.Host.Config().Settings().Sessions.MaxMemory
-			if old := s.threads.use(b, b.takes(req), most); len(old) > 0 {
+			if old := s.threads.use(b, b.takes(req), most-most/4); len(old) > 0 {
 				s.logOnce("conversations that were not used for long were let go from memory", "so far",
 					s.totals.forgotten(len(old)), "sessions.maxMemory", most)
 				s.closing.Go(func() { s.closeAll(old) }) // closing may wait for the store

@@ -84,10 +84,12 @@ func (s *Server) Compress(ctx context.Context, from access.Grant, r service.Comp
 	}
 	wait, stop := context.WithTimeout(ctx, s.memoryWait)
 	defer stop()
-	if err := s.reading.Acquire(wait, int64(size)); err != nil {
+	// They came as messages, are a body, have texts, and become a body and messages again.
+	takes := min(int64(size)*copies, s.mostReading)
+	if err := s.reading.Acquire(wait, takes); err != nil {
 		return a, cmp.Or(ctx.Err(), busy())
 	}
-	defer s.reading.Release(int64(size))
+	defer s.reading.Release(takes)
 	head := []byte(`{"` + form.Form.List + `":`)
 	raw := slices.Concat(head, array(r.Messages), []byte("}"))
 	var room room

@@ -1,6 +1,9 @@
 package proxy
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // SetIdle sets how long an answer may stall. It is called before the first request.
 func (s *Server) SetIdle(d time.Duration) { s.idle = d }
@@ -10,3 +13,9 @@ func (s *Server) SetReadIdle(d time.Duration) { s.options.Guard.Patience.Idle = 
 
 // SetPatience sets how long a request may wait for memory. It is called before the first request.
 func (s *Server) SetPatience(d time.Duration) { s.memoryWait = d }
+
+// TakeRoom is a turn that takes all memory for turns, until leave.
+func (s *Server) TakeRoom() (leave func()) {
+	_ = s.working.bytes.Acquire(context.Background(), s.working.most)
+	return func() { s.working.bytes.Release(s.working.most) }
+}

@@ -87,7 +87,7 @@ func TestAFleet(t *testing.T) {
 func TestConversationsTakeBoundedMemory(t *testing.T) {
 	up := provider(t, modelapi.Options{Script: work(1)})
 	var kept store.Store
-	p := stand(t, up.URL, map[string]any{"sessions.maxMemory": 600_000, "model.contextLimit": 1_000_000},
+	p := stand(t, up.URL, map[string]any{"sessions.maxMemory": 800_000, "model.contextLimit": 1_000_000},
 		func(o *proxy.Options) { kept = o.Host.Store() })
 	ask := func(session string) {
 		t.Helper()

@@ -154,7 +154,7 @@ func TestASlowClient(t *testing.T) {
 		}
 		return conn
 	}
-	for range 8 { // all of the memory
+	for range 4 { // all of the memory
 		begin(p, "/v1/messages", 64<<20)
 	}
 	f := messagesForm{"s"}

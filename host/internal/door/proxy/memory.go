@@ -20,6 +20,8 @@ import (
 const (
 	// valueBytes is what a turn takes for each JSON value of a body, besides the body: a message of one text has three.
 	valueBytes = 600
+	// copies is how often messages that came alone are in memory, in one form or another.
+	copies = 5
 	// branchBytes is what a branch takes besides its conversation: its session, settings and counters.
 	branchBytes = 128 << 10
 	// entryBytes is what a branch takes for each of its entries, besides the text, which is the body's.

@@ -69,8 +69,10 @@ type Server struct {
 	totals    totals
 	plans     plans
 	logged    logged
-	reading   *semaphore.Weighted // bytes of bodies in work
+	reading   *semaphore.Weighted // bytes of bodies in work, mostReading at a time
 	working   working
+	// mostReading is at least what two of the largest bodies have.
+	mostReading int64
 	// closing are the ends of branches that make room for others.
 	closing    sync.WaitGroup
 	idle       time.Duration // answerIdle, but for tests
@@ -85,7 +87,8 @@ func New(o Options) *Server {
 	s := &Server{options: o, idle: answerIdle, memoryWait: memoryWait, secret: make([]byte, 32),
 		totals: totals{measured: o.Measured}}
 	most := o.Host.Config().Settings().Sessions.MaxMemory
-	s.reading = semaphore.NewWeighted(share(most, 2, 2*maxBody))
+	s.mostReading = share(most, 2, 2*maxBody)
+	s.reading = semaphore.NewWeighted(s.mostReading)
 	s.working = newWorking(share(most, 4, leastWork))
 	_, _ = rand.Read(s.secret) // never fails
 	s.transport = http.DefaultTransport.(*http.Transport).Clone()
