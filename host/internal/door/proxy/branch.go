@@ -310,7 +310,7 @@ func (b *branch) begin(ctx context.Context, s *window.Session, settings map[stri
 	b.window = settings["model.contextLimit"]
 	// A stored session, or the one that it was forked from, had the window of a header that does not come any more.
 	if c := b.session.Config(); b.window == nil && c.Origin("model.contextLimit").Source == "session" &&
-		c.Settings().Model.ContextLimit > defaultWindow {
+		c.Settings().Model.ContextLimit > pricing.CommonWindow {
 		_ = b.session.Set(ctx, "model.contextLimit", nil)
 	}
 	if at.items > 0 {

@@ -230,9 +230,8 @@ func byDefault(c *config.Config, key string) bool {
 	return c.Origin(key).Layer == config.LayerDefault
 }
 
-// longWindow is the window of a million tokens, of which Gemini's models have one, and defaultWindow what a model has of
-// which nothing is known, as the setting's default says.
-const longWindow, defaultWindow = 1_000_000, 200_000
+// longWindow is the window of a million tokens, of which Gemini's models have one.
+const longWindow = 1_000_000
 
 // settings are those of a session, new or with another model, where the user has set nothing: what the request says of
 // its model. With the model's name its prices are known, and with them the cadence is "priced". beta is the

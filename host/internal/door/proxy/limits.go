@@ -124,16 +124,21 @@ func (l *limits) accept(of limited, conversation string, prompt int) {
 	}
 }
 
-// window returns the size of a model's context window, as the table and accepted requests tell; 0 if nothing does.
+// window returns the size of a model's context window; 0 if nothing tells it. What a refusal told is known of
+// conversations: see [Server.limit].
 func (l *limits) window(of limited) int {
-	window := pricing.WindowOf(of.model).Input
-	if of.long {
-		window = max(window, longWindow)
+	var seen pricing.Seen
+	if of.long && pricing.WindowOf(of.model).Input < longWindow {
+		seen.Told = longWindow
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t := l.known[of]; t != nil && t.accepted > max(window, defaultWindow) {
-		return pricing.HoldingWindow(t.accepted)
+	if t := l.known[of]; t != nil {
+		seen.Answered = t.accepted
+	}
+	window, by := seen.Window(of.model)
+	if by == "" && window == pricing.CommonWindow {
+		return 0
 	}
 	return window
 }

@@ -16,6 +16,8 @@ type observer struct {
 	points []Point
 	steps  []replay.Turn // if they are kept
 	keep   bool
+	// setWindow says that the user or the variant set the window.
+	setWindow bool
 
 	bill        *bill
 	held        *held    // nil for doing nothing: every request contains all entries before it
@@ -135,18 +137,18 @@ func (o *observer) finishReplay() {
 	if o.limits == nil {
 		return
 	}
-	o.finish(o.limits.Hard)
+	o.finish(o.limits.Hard, o.setWindow)
 	for i, l := range o.bill.lists {
 		c := &o.tally.costs[i]
 		c.Best = c.Answers + (c.Nothing-c.Answers)*o.rec.best.share(l, float64(o.limits.Hard))
 	}
 }
 
-// finish counts the requests that would have exceeded hard tokens if nothing had been done, among those that were
-// replayed.
-func (o *observer) finish(hard int) {
+// finish counts the requests that would have failed if nothing had been done, among those that were replayed: see
+// [replay.Request.Fails].
+func (o *observer) finish(hard int, set bool) {
 	for _, q := range o.rec.Requests[:o.tally.Turns] {
-		if q.Projected > hard {
+		if q.Fails(hard, set) {
 			o.tally.unprunedOverLimit++
 		}
 	}

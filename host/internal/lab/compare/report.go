@@ -62,6 +62,8 @@ type SessionReport struct {
 	// Model is the recorded model, "" if unknown. Prices is the price list of it, "" if there is none.
 	Model  string `json:"model,omitempty"`
 	Prices string `json:"prices,omitempty"`
+	// Window is that of its model.
+	Window replay.Window `json:"window"`
 	// Billed is how many requests the recording has usage of: the provider's own counts are then the base of all
 	// figures, and other requests count nothing. If it is 0, the figures are the host's counts.
 	Billed int `json:"billedRequests"`

@@ -96,6 +96,8 @@ func (c *comparison) plan(ctx context.Context) {
 // keyPriceList is the setting that selects the price list by which a strategy decides.
 const keyPriceList = "model.priceList"
 
+const keyLimit = "model.contextLimit"
+
 // column turns a variant of the options into a column of the report; l is the price list to decide by, nil for none.
 // Invalid settings are not an error here: the replay reports them in the result.
 func (c *comparison) column(v Variant, name string, l *pricing.List) variant {
@@ -224,7 +226,8 @@ func (c *comparison) replay(ctx context.Context, j job) slot {
 		set = v.config.Settings()
 	}
 	o := observe(rec, v.lists)
-	o.keep = c.options.Turns
+	_, limited := v.Settings[keyLimit]
+	o.keep, o.setWindow = c.options.Turns, limited || rec.Window.By == replay.BySetting
 	o.held, o.carried = newHeld(rec, o.own), &carried{offer: rec.offer, known: map[identity]int{}}
 	var err error
 	if o.attribution, err = newAttribution(rec, set, o.tally.pruned); err != nil {

@@ -31,7 +31,7 @@ func (c *comparison) report() *Report {
 		if rec := c.recordings[i]; rec != nil {
 			session.Tokens, session.Timed, session.Boundaries = rec.tokens(), rec.Timed(), rec.boundaries()
 			session.First, session.Last = rec.span()
-			session.Model, session.Billed = s.Transcript.Model, rec.billed()
+			session.Model, session.Billed, session.Window = s.Transcript.Model, rec.billed(), rec.Window
 			if l := rec.prices.model(session.Model); l != nil {
 				session.Prices = l.Name
 			}
@@ -60,7 +60,7 @@ func (c *comparison) report() *Report {
 // comes from the host's settings, since no variant's settings apply. What neither doing nothing nor any of the variants
 // could send costs nothing.
 func (c *comparison) untouched(rec *recording, variants []slot) slot {
-	hard := replay.ContextLimit(c.host, rec.Transcript) - c.host.Config().Settings().Model.CompletionBudget
+	hard := rec.Window.Tokens - c.host.Config().Settings().Model.CompletionBudget
 	o := observe(rec, c.options.Prices)
 	o.bill.untouched, o.sendable = true, map[int]bool{}
 	for _, v := range variants {
@@ -74,7 +74,7 @@ func (c *comparison) untouched(rec *recording, variants []slot) slot {
 	for t := range rec.Untouched(hard) {
 		o.turn(t)
 	}
-	o.finish(hard)
+	o.finish(hard, rec.Window.By == replay.BySetting)
 	return slot{found: o, done: true}
 }
 

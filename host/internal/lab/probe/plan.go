@@ -257,7 +257,7 @@ func (s *Session) moment(rec *replay.Recording, n int) *Moment {
 
 // sessionID names a session by the prompts, by what is in it, and by the limit, on which the moments depend.
 func sessionID(h *window.Host, s compare.Session) string {
-	parts := []string{fmt.Sprint(PromptVersion), fmt.Sprint(replay.ContextLimit(h, s.Transcript)),
+	parts := []string{fmt.Sprint(PromptVersion), fmt.Sprint(replay.WindowOf(h, s.Transcript).Tokens),
 		readable(s.Transcript.System)}
 	for _, e := range s.Transcript.Entries {
 		parts = append(parts, string(e.AppendJSON(nil)))

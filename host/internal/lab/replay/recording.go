@@ -18,6 +18,8 @@ type Recording struct {
 	Counted window.Counted
 	// System is what the transcript's system prompt counts, in tokens. Every request holds it.
 	System int
+	// Window is that of the sessions of a replay, unless its settings name another.
+	Window Window
 	// Requests are the requests that the recorded agent made, in order. A replay has a turn for each.
 	Requests []Request
 	// ratio is how many tokens the provider counted for one that the host counts, 1 if that is not known.
@@ -33,6 +35,8 @@ type Request struct {
 	// Projected is what the host would have expected the provider to count for it, by what the recorder reported of the
 	// requests before: the provider adds a system prompt and tool schemas, and has a tokenizer of its own.
 	Projected int
+	// Answered says that the recording has the model's answer.
+	Answered bool
 }
 
 // Record counts the entries of t as sessions of h would, and finds its requests. The error is of counting: wrong
@@ -42,7 +46,7 @@ func Record(ctx context.Context, h *window.Host, t *transcript.Transcript) (*Rec
 	if err != nil {
 		return nil, err
 	}
-	r := &Recording{Transcript: t, Counted: counted, System: counted.Counter().System(t.System)}
+	r := &Recording{Transcript: t, Counted: counted, System: counted.Counter().System(t.System), Window: WindowOf(h, t)}
 	var (
 		context     *Baseline // what the request would hold
 		calibration tokens.Calibration
@@ -58,7 +62,8 @@ func Record(ctx context.Context, h *window.Host, t *transcript.Transcript) (*Rec
 		}
 		context.Add(counted.Slice(next, asked.Entry))
 		next = asked.Entry
-		request := Request{Request: asked, Unpruned: r.System + context.Tokens()}
+		request := Request{Request: asked, Unpruned: r.System + context.Tokens(),
+			Answered: asked.Entry < len(t.Entries) && !refused(t.Entries[asked.Entry])}
 		request.Projected = calibration.Estimate(request.Unpruned)
 		if asked.Reported > 0 {
 			calibration.Observe(request.Unpruned, asked.Reported)

@@ -17,22 +17,18 @@ const (
 	keyPriceList = "model.priceList"
 )
 
-// minLimit is the smallest context limit that is taken from a recording, in tokens. Models of agents have more; a
-// smaller number counts something else.
-const minLimit = 8_000
-
 // Settings returns the settings for a session with a recording: those given, and what the recording says of settings
 // that nobody made, neither in given nor in the configuration of h. That is the directory in which the agent worked,
-// where strategies must look for the files that it named; the model's context limit; and the price list of the model,
-// by which pruning then decides.
+// where strategies must look for the files that it named; the model's window; and the price list of the model, by which
+// pruning then decides.
 func Settings(h *window.Host, t *transcript.Transcript, given map[string]any) map[string]any {
 	c := h.Config()
 	recorded := map[string]any{}
 	if t.Dir != "" && open(c, given, keyRoot) {
 		recorded[keyRoot] = t.Dir
 	}
-	if t.ContextLimit >= minLimit && open(c, given, keyLimit) {
-		recorded[keyLimit] = t.ContextLimit
+	if w := recordedWindow(t); w.Tokens != c.Settings().Model.ContextLimit && open(c, given, keyLimit) {
+		recorded[keyLimit] = w.Tokens
 	}
 	if list := PriceList(h, t); list != nil && open(c, given, keyModel) && open(c, given, keyPriceList) {
 		recorded[keyPriceList] = AsCached(t, list).Name // it decides when the cache counts as lost, and what a rewrite costs
@@ -59,14 +55,6 @@ func PriceList(h *window.Host, t *transcript.Transcript) *pricing.List {
 		return nil // no list is for that model
 	}
 	return list
-}
-
-// ContextLimit returns the context limit of a session with a recording, in tokens.
-func ContextLimit(h *window.Host, t *transcript.Transcript) int {
-	if n, ok := Settings(h, t, nil)[keyLimit].(int); ok {
-		return n
-	}
-	return h.Config().Settings().Model.ContextLimit
 }
 
 // open reports whether a setting has its default and nobody chose it.

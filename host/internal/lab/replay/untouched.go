@@ -8,7 +8,7 @@ import (
 )
 
 // Untouched yields the turns of a session to which nothing is done: each request holds all that was before it. Those
-// that the provider would count above hard tokens are over the limit. It is what a strategy is compared with, and
+// that fail with room for hard tokens ([Request.Fails]) are over the limit. It is what a strategy is compared with, and
 // needs no host.
 func (r *Recording) Untouched(hard int) iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
@@ -23,7 +23,7 @@ func (r *Recording) Untouched(hard int) iter.Seq[Turn] {
 				Stable: outcome.Stable{Tokens: stable}, Reported: q.Reported, Projected: q.Projected,
 				unpruned: q.Projected,
 			}
-			if q.Projected > hard {
+			if q.Fails(hard, r.Window.By == BySetting) {
 				turn.Overflow = fmt.Sprintf("%d tokens are over the limit of %d", q.Projected, hard)
 			} else {
 				stable = q.Unpruned // what cannot be sent is in no cache
