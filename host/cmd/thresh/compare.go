@@ -14,7 +14,6 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare/htmlreport"
-	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/window"
 )
@@ -41,7 +40,7 @@ type comparison struct {
 	write     bool // put the recommended settings into the file of settings
 }
 
-// typicalPrices are used when no price list is in force: a provider that charges extra for writing to its prompt cache,
+// typicalPrices are used when no price list is in force and no session names its model: a provider that charges extra for writing to its prompt cache,
 // one that does not, and one without a cache. All three ship with the program: [pricing.Catalog.Named] fails for them
 // only if a user's file replaces one with another name.
 var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
@@ -67,7 +66,8 @@ several settings in all combinations. A setting of compression.density is tried 
 that prune continuously, a setting of strategies.NAME only with that strategy.
 
 Prices are those of --prices, else those of the price list in force (model.priceList, model.name),
-else those of the model that each session was recorded with, else three typical lists:
+else those of the model that each session was recorded with. A session whose model has no list is
+shown in tokens, and is in no cost. Where no session names its model, three typical lists are shown:
 anthropic-sonnet, openai-gpt-5, no-cache. 'thresh config prices' shows them all. A variant that
 decides by prices is run once for each list; in one row, each column has the cost of the run by its
 list.
@@ -231,8 +231,7 @@ func (a *app) compareOptions(
 	if note != "" {
 		fmt.Fprintln(a.err, "thresh: "+note)
 	}
-	priceSessions(h, catalog, &o, len(c.prices) > 0)
-	return o, lacking, unread, nil
+	return o, lacking, unread, priceSessions(catalog, set, &o, len(c.prices) > 0)
 }
 
 func (c comparison) check(files []string) error {
@@ -291,55 +290,38 @@ func (a *app) reportStop(ctx context.Context, r *compare.Report, err error) {
 }
 
 // priceSessions has each session priced at the prices of its own model: in the columns that name its list and, unless
-// price lists were chosen, in one column for all sessions.
-func priceSessions(h *window.Host, catalog *pricing.Catalog, o *compare.Options, chosen bool) {
+// price lists were chosen, in one column for all sessions. Only where no session names its model are the lists those
+// of [typicalPrices]. The error is about these.
+func priceSessions(catalog *pricing.Catalog, set config.Model, o *compare.Options, chosen bool) (err error) {
 	o.PriceOf = catalog.ForModel
-	if chosen {
-		return
+	if len(o.Prices) > 0 {
+		o.ByModel = !chosen && (set.PriceList == "" || set.PriceList == pricing.Auto) && catalog.ForModel(set.Name) != nil
+		return nil
 	}
-	set := h.Config().Settings().Model
-	o.ByModel = (set.PriceList == "" || set.PriceList == pricing.Auto) && catalog.ForModel(set.Name) != nil
-	lists := recordedPrices(h, o.Sessions)
-	if len(lists) > 1 {
-		first, last := lists[0].AsOf, lists[0].AsOf
-		for _, l := range lists {
-			first, last = min(first, l.AsOf), max(last, l.AsOf)
+	o.Prices, o.ByModel = compare.RecordedPrices(catalog.ForModel, o.Sessions), true
+	named := func(s compare.Session) bool { return s.Transcript.Model != "" }
+	if len(o.Prices) == 0 && !slices.ContainsFunc(o.Sessions, named) {
+		typical, err := catalog.Select(typicalPrices...)
+		if err != nil {
+			return err
 		}
-		if first != last {
-			last = first + " to " + last
-		}
-		o.Other, lists = o.Prices[0], []*pricing.List{compare.OwnPrices(last)}
+		o.Prices = typical.Lists()
 	}
-	if len(lists) > 0 {
-		o.Prices, o.ByModel = lists, true
-	}
+	return nil
 }
 
-// recordedPrices returns the price lists of the models that the recordings name, each once, in the order of the
-// sessions.
-func recordedPrices(h *window.Host, sessions []compare.Session) []*pricing.List {
-	var lists []*pricing.List
-	for _, s := range sessions {
-		if l := replay.PriceList(h, s.Transcript); l != nil && !slices.Contains(lists, l) {
-			lists = append(lists, l)
-		}
-	}
-	return lists
-}
-
-// priceLists returns the price lists of a comparison, in the order of columns: the named ones, else the one in force,
-// else [typicalPrices], also for priceList "none": it turns off decisions by price, but a comparison without any cost
-// would be of little use. The error wraps [pricing.ErrUnknown].
+// priceLists returns the price lists that a comparison was told, in the order of columns: the named ones, else the one
+// in force, if there is one. The error wraps [pricing.ErrUnknown].
 func priceLists(catalog *pricing.Catalog, set config.Model, names []string) ([]*pricing.List, error) {
 	if len(names) == 0 {
 		l, err := catalog.Choose(set.PriceList, set.Name)
 		if err != nil {
 			return nil, fmt.Errorf("model.priceList: %w", err)
 		}
-		if l != nil { // no list for the model is no mistake
-			return []*pricing.List{l}, nil
+		if l == nil { // no list for the model is no mistake
+			return nil, nil
 		}
-		names = typicalPrices
+		return []*pricing.List{l}, nil
 	}
 	chosen, err := catalog.Select(names...)
 	if err != nil {

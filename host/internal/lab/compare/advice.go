@@ -30,8 +30,14 @@ func (r *Report) Advice(name func(string) string) (headline string, lines []Line
 	if x.PriceList == OwnModel {
 		prices = "the prices of each session's own model"
 	}
-	taken := x.Taken()
+	taken, doing := x.Taken(), "doing nothing"
+	if r.Totals.Nothing.OverLimit > 0 {
+		doing += " in a larger window"
+	}
 	switch {
+	case x.Variant != "" && x.Relative > -minGain:
+		headline = "Do nothing where the window has room; in this one, " + called(x.Variant) +
+			" is the cheapest that keeps enough"
 	case x.Variant != "":
 		headline = called(x.Variant) + " is the cheapest that keeps enough"
 	case taken != "":
@@ -47,7 +53,7 @@ func (r *Report) Advice(name func(string) string) (headline string, lines []Line
 	}
 	if v := r.Total(taken); v != nil {
 		cost, _ := v.Cost(x.PriceList)
-		text := against(cost.Relative) + " than doing nothing, at " + prices
+		text := against(cost.Relative) + " than " + doing + ", at " + prices
 		if s := cost.PerSession; s != nil && s.Differs(cost.Relative) {
 			text += fmt.Sprintf("; in the worst session %s (%s)", against(s.Worst), name(s.Session))
 		}
@@ -82,9 +88,10 @@ func (r *Report) Advice(name func(string) string) (headline string, lines []Line
 	}
 	const minMore = 0.01 // less is not worth a choice
 	if most, v := r.Total(r.KeepsMost()), r.Total(taken); most != nil && v != nil && most.Kept > v.Kept+minMore {
-		cost, _ := most.Cost(x.PriceList)
-		add("or", "%s, which keeps most: %s and %s, and costs %s", called(most.Variant), Kept.Text(most.Recall.ShareLines),
-			Kept.Text(most.Own.Share), against(cost.Relative))
+		if cost, _ := most.Cost(x.PriceList); x.Needed || cost.Relative <= -minGain { // else doing nothing keeps more
+			add("or", "%s, which keeps most: %s and %s, and costs %s", called(most.Variant),
+				Kept.Text(most.Recall.ShareLines), Kept.Text(most.Own.Share), against(cost.Relative))
+		}
 	}
 	if len(r.Windows) > 0 {
 		add("windows", "%s", r.windows())

@@ -20,7 +20,7 @@ import (
 // credited with what it saves later.
 type bill struct {
 	rec           *recording
-	lists         []*pricing.List  // of the columns, as the session is priced by them
+	lists         []*pricing.List  // of the columns, as the session is priced by them; nil where it is not
 	own           []bool           // parallel to lists: it is that of the session's own model
 	meters        []*pricing.Meter // for what is sent, parallel to lists
 	nothingMeters []*pricing.Meter // for what would be sent if nothing was done
@@ -42,6 +42,11 @@ func newBill(rec *recording, lists []*pricing.List, costs []Cost) *bill {
 	for _, column := range lists {
 		l, own := rec.list(column)
 		b.lists, b.own, b.by = append(b.lists, l), append(b.own, own), append(b.by, l)
+		if l == nil {
+			costs[len(b.meters)].Unpriced++
+			b.meters, b.nothingMeters = append(b.meters, nil), append(b.nothingMeters, nil)
+			continue
+		}
 		modelled := replay.AsCached(rec.Transcript, l)
 		b.meters = append(b.meters, pricing.NewMeter(modelled))
 		b.nothingMeters = append(b.nothingMeters, pricing.NewMeter(modelled))
@@ -72,6 +77,9 @@ func (b *bill) request(t replay.Turn, sent, whole bool, more extra) (out billed)
 		stable, whole = b.unpruned, true
 	}
 	for i, l := range b.lists {
+		if l == nil {
+			continue
+		}
 		model := modelUSD(t.Compress.LLM, l) // was paid for, whatever became of the request
 		b.costs[i].Model += model
 		b.costs[i].USD += model
@@ -110,6 +118,9 @@ func (b *bill) charge(c replay.Charge, is, was pricing.Request, whole bool, more
 		b.cache = recordedCache{sent: is.Tokens, nothing: was.Tokens}
 	}
 	for i, l := range b.lists {
+		if l == nil {
+			continue
+		}
 		cost := &b.costs[i]
 		is, was := b.meters[i].Request(is), b.nothingMeters[i].Request(was)
 		if b.rec.cached && b.own[i] {
@@ -137,6 +148,9 @@ func (b *bill) charge(c replay.Charge, is, was pricing.Request, whole bool, more
 // in tokens: each takes one more request, of all that the last one had.
 func (b *bill) searches(n, found int) {
 	for i, l := range b.by {
+		if l == nil {
+			continue
+		}
 		b.costs[i].search(n*(b.sent+b.searched), n*searchTokens+found, n*searchTokens, l)
 	}
 	b.searched += n*searchTokens + found

@@ -37,11 +37,11 @@ const Details = 4
 // Measures are in the order of their columns.
 var Measures = []Measure{
 	{Name: "sent", Kind: Tokens, Rank: 4, JSON: "sent", Help: "tokens of all requests together"},
-	{Name: "saved", Kind: Saving, JSON: "saved",
+	{Name: "saved", Head: "TOKENS\nSAVED", Kind: Saving, JSON: "saved",
 		Help: "share of the tokens that was not sent; a changed prompt cache may cost more than that saves"},
-	{Name: "cost", Head: "$", Kind: Change, Rank: 1, Worst: 2, JSON: "costs[].relative", Of: "costs[].nothingUsd",
+	{Name: "cost", Kind: Change, Rank: 1, Worst: 2, JSON: "costs[].relative", Of: "costs[].nothingUsd",
 		Help:   "cost of the prompts and of the strategy's own model calls, against doing nothing, for which it is in USD",
-		Legend: "cost against doing nothing; WORST: of the session whose cost rose most"},
+		Legend: "cost against doing nothing, which is in dollars; WORST: of the session whose cost rose most"},
 	{Name: "recall", Kind: Kept, Rank: 1, Worst: 3, JSON: "recall.share", Of: "recall.used",
 		Help: "of the names (paths, symbols, numbers, quoted text) that later turns used and that were in the " +
 			"unpruned history, the share still there",
@@ -192,6 +192,9 @@ func (r *Report) Columns(rows []Row) (out []Column) {
 		if m.Alarm && slices.ContainsFunc(rows, func(row Row) bool { return m.value(row.Result, nil) > 0 }) {
 			rank = 0
 		}
+		if m.Name == "sent" && !r.priced(rows) {
+			rank = 1 // what stands for the cost
+		}
 		for n, l := range lists {
 			later := min(2*n, 3)
 			c := Column{Measure: m, List: l.Name, Name: m.Name, Head: head, Rank: rank + later}
@@ -205,8 +208,16 @@ func (r *Report) Columns(rows []Row) (out []Column) {
 	return out
 }
 
+// priced reports whether some row has a cost at the first price list.
+func (r *Report) priced(rows []Row) bool {
+	return len(r.Prices) > 0 && (rows == nil || slices.ContainsFunc(rows, func(row Row) bool {
+		_, ok := row.Cost(r.Prices[0].Name)
+		return ok
+	}))
+}
+
 // Text is the column's cell of a row: "-" for what the row does not have, "" where the worst session says nothing.
-// Doing nothing has no cost against itself, and shows USD.
+// Doing nothing has no cost against itself, and shows dollars.
 func (c *Column) Text(row Row) string {
 	cost, priced := row.Cost(c.List)
 	nothing := row.Variant == NothingName
@@ -219,7 +230,7 @@ func (c *Column) Text(row Row) string {
 	case c.PerList() && !priced, nothing && c.Kind == Time:
 		return "-"
 	case nothing && c.Kind == Change:
-		return USD.text(cost.USD, cost.Nothing)
+		return "$" + USD.text(cost.USD, cost.Nothing)
 	}
 	return c.Kind.text(c.value(row.Result, &cost), cost.Nothing)
 }

@@ -51,7 +51,7 @@ func TestTheCellsOfATable(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"sent":         {"45.7k", "1,234"},
-		"cost":         {"0.012", "-50 %", "-", "-"},
+		"cost":         {"$0.012", "-50 %", "-", "-"},
 		"cost-worst":   {"", "+2.1 %", "", ""},
 		"usd":          {"0.012", "0.006", "-", "-"},
 		"recall":       {"0.0 %", "99.9 %"},

@@ -139,6 +139,9 @@ func (o *observer) finishReplay() {
 	}
 	o.finish(o.limits.Hard, o.setWindow)
 	for i, l := range o.bill.lists {
+		if l == nil {
+			continue
+		}
 		c := &o.tally.costs[i]
 		c.Best = c.Answers + (c.Nothing-c.Answers)*o.rec.best.share(l, float64(o.limits.Hard))
 	}

@@ -27,15 +27,13 @@ type Variant struct {
 type Options struct {
 	Sessions []Session
 	Variants []Variant
-	// Prices are the lists to price by, with unique names; [OwnPrices] is one. None: nothing is priced.
+	// Prices are the lists to price by, with unique names; one may be [OwnModel]. None: nothing is priced.
 	Prices []*pricing.List
 	// PriceOf finds the price list of a model by its name, nil if there is none. A session that is priced by the list
 	// of its own model is priced as it was recorded. May be nil: no list is that of a model.
 	PriceOf func(model string) *pricing.List
-	// Other prices sessions whose model has no price list, in the column [OwnPrices]; required with it.
-	Other *pricing.List
-	// ByModel says that Prices were found by names of models, as a session of the agent finds them: they are not among
-	// the settings that are recommended.
+	// ByModel says that nobody chose the prices, as a session of the agent finds them by the name of its model: they are
+	// not among the settings that are recommended.
 	ByModel bool
 	// Turns keeps the turns of each replay, in [Result.Steps].
 	Turns bool

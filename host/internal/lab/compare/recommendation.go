@@ -206,7 +206,8 @@ func (r *Report) KeepsMost() string {
 func (r *Report) settings(i int, list string) map[string]string {
 	v := &r.Variants[i]
 	out := map[string]string{"compression.strategy": v.Strategy}
-	if !r.ByModel {
+	// Prices of another model are not set: they would hold for all sessions.
+	if !r.ByModel && !slices.ContainsFunc(r.Sessions, func(s SessionReport) bool { return s.Model != "" && s.Prices != list }) {
 		out[keyPriceList] = list
 	}
 	maps.Copy(out, v.Settings)
@@ -256,13 +257,13 @@ func (r *Report) month(i int, list string) *Month {
 		}
 	}
 	for _, s := range r.Sessions {
-		if s.First.IsZero() || m.To.Sub(s.First) > month {
+		cost, priced := s.Variants[i].Cost(list)
+		if !priced || s.First.IsZero() || m.To.Sub(s.First) > month {
 			continue
 		}
 		if m.From.IsZero() || s.First.Before(m.From) {
 			m.From = s.First
 		}
-		cost, _ := s.Variants[i].Cost(list)
 		m.Sessions, m.Saved = m.Sessions+1, m.Saved+cost.Nothing-cost.USD
 	}
 	span := m.To.Sub(m.From)

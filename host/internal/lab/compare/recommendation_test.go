@@ -129,10 +129,46 @@ func TestASessionThatNoStrategyFitsSilencesNoAdvice(t *testing.T) {
 }
 
 func TestAPriceListThatIsFoundByTheModelsNameIsNotSet(t *testing.T) {
-	r := reported(0, []Result{made("a", -0.1, 1, 0)})
-	r.ByModel = true
-	if diff := cmp.Diff(map[string]string{"compression.strategy": "sa"}, r.Recommend(0.9).Settings); diff != "" {
-		t.Error(diff)
+	byModel := reported(0, []Result{made("a", -0.1, 1, 0)})
+	byModel.ByModel = true
+	another := reported(0, []Result{made("a", -0.1, 1, 0)}) // whose model is not that of the list
+	another.Sessions[0].Model = "m"
+	for name, r := range map[string]*Report{"by the model": byModel, "of another model": another} {
+		if diff := cmp.Diff(map[string]string{"compression.strategy": "sa"}, r.Recommend(0.9).Settings); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// What costs more than doing nothing is taken only where that does not fit, and is no alternative.
+func TestWhatIsDearerThanDoingNothingIsNotCalledCheapest(t *testing.T) {
+	name := func(name string) string { return name }
+	r := reported(2, []Result{made("dear", 0.084, 0.9, 0)})
+	r.Recommendation = r.Recommend(0.6)
+	if got, _ := r.Advice(name); got != "Do nothing where the window has room; in this one, dear is the cheapest that keeps enough" {
+		t.Errorf("%q", got)
+	}
+	r = reported(0, []Result{made("cheap", -0.1, 0.7, 0), made("dear", 0.13, 0.9, 0)})
+	r.Totals.Variants[1].Saved = 0.3
+	r.Recommendation = r.Recommend(0.6)
+	headline, lines := r.Advice(name)
+	if headline != "cheap is the cheapest that keeps enough" || slices.ContainsFunc(lines, func(l Line) bool { return l.About == "or" }) {
+		t.Errorf("%q: %v", headline, lines)
+	}
+}
+
+// A session without prices is in no sum of costs, and in no average of them.
+func TestASessionWithoutPricesIsInNoCost(t *testing.T) {
+	priced, unpriced := made("a", -0.2, 1, 0), made("a", 0, 1, 0)
+	unpriced.Costs = []Cost{{List: "l", Unpriced: 1}}
+	r := reported(0, []Result{priced}, []Result{unpriced})
+	r.Totals.Variants[0].Costs = []Cost{{List: "l", USD: 8, Nothing: 10, Relative: -0.2, Unpriced: 1}}
+	if _, ok := unpriced.Cost("l"); ok {
+		t.Error("it has a cost")
+	}
+	got := r.Recommend(0.6)
+	if got.Variant != "a" || got.PerSession != 2 || got.Month.Sessions != 1 || got.Month.Saved != 2 {
+		t.Errorf("%+v, month %+v", got, got.Month)
 	}
 }
 
@@ -160,7 +196,7 @@ func TestWhatComesClosestIsSaid(t *testing.T) {
 		said = append(said, l.About+": "+l.Text)
 	}
 	for _, want := range []string{"needed: 3 of 1,320 requests do not fit into the model without a strategy",
-		"costs: 20 % less than doing nothing, at l's prices",
+		"costs: 20 % less than doing nothing in a larger window, at l's prices",
 		"enough: is at least 60.0 % of both in nine of ten sessions; 2 of 4 keep it",
 		"loses: s2: 2 requests do not fit, s1 keeps 41.0 %"} {
 		if !slices.Contains(said, want) {

@@ -30,10 +30,8 @@ type Report struct {
 	Took    time.Duration `json:"tookNs"`
 	// Span is from the first request of all sessions to the last one; 0 if a session has no times.
 	Span time.Duration `json:"spanNs,omitempty"`
-	// ByModel says that the price lists were found by the names of models. Sessions whose model has none are priced by
-	// Other, if Prices is the column [OwnModel].
-	ByModel bool   `json:"byModel,omitempty"`
-	Other   string `json:"otherPrices,omitempty"`
+	// ByModel is [Options.ByModel].
+	ByModel bool `json:"byModel,omitempty"`
 }
 
 type VariantInfo struct {
@@ -59,9 +57,11 @@ type SessionReport struct {
 	// First and Last are when its first and its last request were made; zero if that is not known.
 	First time.Time `json:"first,omitzero"`
 	Last  time.Time `json:"last,omitzero"`
-	// Model is the recorded model, "" if unknown. Prices is the price list of it, "" if there is none.
-	Model  string `json:"model,omitempty"`
-	Prices string `json:"prices,omitempty"`
+	// Model is the recorded model, "" if unknown. Prices is the price list of it; "" if there is none, for it or for
+	// Unlisted, the model of some of its requests.
+	Model    string `json:"model,omitempty"`
+	Prices   string `json:"prices,omitempty"`
+	Unlisted string `json:"unlistedModel,omitempty"`
 	// Window is that of its model.
 	Window replay.Window `json:"window"`
 	// Billed is how many requests the recording has usage of: the provider's own counts are then the base of all
@@ -153,25 +153,27 @@ type Result struct {
 // Ran reports whether there are figures: a variant that was not run has none, and zeros would claim that it was.
 func (r *Result) Ran() bool { return r.Turns > 0 || r.Done }
 
-// Cost returns the cost by a price list; ok is false if the result was not priced by it.
+// Cost returns the cost by a price list; ok is false if no session of the result was priced by it.
 func (r *Result) Cost(list string) (c Cost, ok bool) {
 	for _, c := range r.Costs {
 		if c.List == list {
-			return c, true
+			return c, c.Unpriced == 0 || c.Unpriced < r.Sessions
 		}
 	}
 	return Cost{}, false
 }
 
-// SavedPerSession returns what a session costs less than doing nothing, on average, in USD; 0 without prices.
+// SavedPerSession returns what a session that is priced costs less than doing nothing, on average, in USD; 0 without prices.
 func (r *Result) SavedPerSession(list string) float64 {
 	c, _ := r.Cost(list)
-	return (c.Nothing - c.USD) / float64(max(r.Sessions, 1))
+	return (c.Nothing - c.USD) / float64(max(r.Sessions-c.Unpriced, 1))
 }
 
 // Cost is the cost of the requests by one price list.
 type Cost struct {
 	List string `json:"list"`
+	// Unpriced is how many of [Result.Sessions] have a model without known prices: they add nothing to the amounts.
+	Unpriced int `json:"unpricedSessions,omitempty"`
 	// USD is all of it, Model the part that the strategy's own model calls cost: as its profile prices them, or by
 	// this list if the profile has no prices. Answers is what the agent's model answered, of sessions that were
 	// recorded with usage: it is the same for all variants, and also in Nothing.

@@ -127,8 +127,9 @@ func (v *variant) of(rec *recording) map[string]any {
 		return v.overrides
 	}
 	set := maps.Clone(v.overrides)
-	l, _ := rec.list(v.lists[0])
-	set[keyPriceList] = replay.AsCached(rec.Transcript, l).Name
+	if l, _ := rec.list(v.lists[0]); l != nil { // else a session decides without prices
+		set[keyPriceList] = replay.AsCached(rec.Transcript, l).Name
+	}
 	return set
 }
 
@@ -169,7 +170,7 @@ func (c *comparison) replayAll(ctx context.Context) error {
 	for i, s := range c.options.Sessions {
 		c.slots[i] = make([]slot, len(c.variants))
 		g.Go(func() (err error) {
-			c.recordings[i], err = record(run, c.host, s, prices{c.options.PriceOf, c.options.Other})
+			c.recordings[i], err = record(run, c.host, s, prices{c.options.PriceOf})
 			if err != nil && run.Err() == nil {
 				err = fmt.Errorf("session %q: %w", s.Name, err)
 			}

@@ -14,9 +14,6 @@ func (c *comparison) report() *Report {
 		Prices: c.options.Prices, Variants: []VariantInfo{}, Sessions: []SessionReport{},
 		Totals: Results{Variants: []Result{}}, ByModel: c.options.ByModel,
 	}
-	if c.options.Other != nil {
-		r.Other = c.options.Other.Name
-	}
 	nothing := newSummary(NothingName, c.options.Prices)
 	summaries := make([]summary, len(c.variants))
 	for j, v := range c.variants {
@@ -32,7 +29,8 @@ func (c *comparison) report() *Report {
 			session.Tokens, session.Timed, session.Boundaries = rec.tokens(), rec.Timed(), rec.boundaries()
 			session.First, session.Last = rec.span()
 			session.Model, session.Billed, session.Window = s.Transcript.Model, rec.billed(), rec.Window
-			if l := rec.prices.model(session.Model); l != nil {
+			l, lacking := rec.prices.own(s.Transcript)
+			if session.Unlisted = lacking; l != nil {
 				session.Prices = l.Name
 			}
 			untouched = c.untouched(rec, c.slots[i])

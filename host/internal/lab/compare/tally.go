@@ -50,6 +50,7 @@ func (t *tally) add(o *tally) {
 
 // add adds amounts in USD by one price list. Relative is not added: a share is computed from the sums, at the end.
 func (c *Cost) add(o Cost) {
+	c.Unpriced += o.Unpriced
 	c.USD += o.USD
 	c.Model += o.Model
 	c.Nothing += o.Nothing

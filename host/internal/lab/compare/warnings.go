@@ -1,9 +1,14 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/table"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // Warnings returns sentences about what could be misread in the totals, for people. Most reports have at least the
@@ -41,7 +46,9 @@ func (r *Report) Warnings() []string {
 			)
 		}
 	}
+	r.unknownWindows(add)
 	r.uncounted(add)
+	r.unpriced(add)
 	// Without times it is unknown whether the prompt cache had expired between two requests.
 	untimed := 0
 	for _, s := range r.Sessions {
@@ -61,7 +68,7 @@ func (r *Report) Warnings() []string {
 
 // uncounted says what the figures leave out because the recordings do not have it.
 func (r *Report) uncounted(add func(format string, args ...any)) {
-	plain, unbilled, foreign := 0, 0, 0
+	plain, unbilled := 0, 0
 	for _, s := range r.Sessions {
 		switch {
 		case s.Entries == 0:
@@ -70,9 +77,6 @@ func (r *Report) uncounted(add func(format string, args ...any)) {
 		default:
 			unbilled += s.Nothing.Turns - s.Billed
 		}
-		if s.Entries > 0 && s.Prices == "" && r.ByModel {
-			foreign++
-		}
 	}
 	if plain > 0 {
 		add("%d of %d sessions have no usage: tool schemas, answers, and system prompts that are not recorded are not "+
@@ -80,13 +84,6 @@ func (r *Report) uncounted(add func(format string, args ...any)) {
 	}
 	if unbilled > 0 {
 		add("%d requests have no usage recorded and count as 0 tokens", unbilled)
-	}
-	if foreign > 0 && len(r.Prices) > 0 {
-		l := r.Prices[0].Name
-		if l == OwnModel {
-			l = r.Other
-		}
-		add("%d of %d sessions have a model without a price list: they are priced by %s", foreign, len(r.Sessions), l)
 	}
 }
 
@@ -102,20 +99,72 @@ func modelCost(v *Result) string {
 	return " (" + strings.Join(costs, ", ") + ")"
 }
 
-// priceDates returns the day or the range of days on which the prices were looked up. Days are in ISO form, which
-// sorts as text.
+// priceDates returns the day or the range of days on which the prices were looked up.
 func (r *Report) priceDates() string {
 	var days []string
 	for _, l := range r.Prices {
-		if l.AsOf != "" {
-			days = append(days, l.AsOf)
-		}
+		days = append(days, l.AsOf)
 	}
-	if len(days) == 0 {
-		return ""
-	}
-	if first, last := slices.Min(days), slices.Max(days); first != last {
-		return first + " to " + last
-	}
-	return days[0]
+	return fromTo(days)
 }
+
+// unpriced says of which sessions no prices are known, and what to add.
+func (r *Report) unpriced(add func(format string, args ...any)) {
+	if len(r.Prices) > 0 && r.Prices[0].Name != OwnModel || len(r.Prices) == 0 && !r.ByModel {
+		return
+	}
+	type group struct{ sessions, tokens int }
+	groups, models, lacking := map[string]group{}, []string(nil), 0
+	for _, s := range r.Sessions {
+		if s.Prices != "" || s.Entries == 0 {
+			continue
+		}
+		g, ok := groups[s.Unlisted]
+		if !ok {
+			models = append(models, s.Unlisted)
+		}
+		groups[s.Unlisted] = group{g.sessions + 1, g.tokens + s.Nothing.Sent}
+		lacking++
+	}
+	switch {
+	case lacking == 0:
+		return
+	case len(r.Prices) == 0:
+		add("no prices are known: nothing is priced, and nothing is advised")
+	default:
+		add("costs are those of %d of %d sessions: of the others no prices are known", len(r.Sessions)-lacking,
+			len(r.Sessions))
+	}
+	for _, m := range models {
+		of := fmt.Sprintf("%s, %s tokens", Counted(groups[m].sessions, "session"), table.Int(groups[m].tokens))
+		if m == "" {
+			add("no model is named: %s; --prices LIST prices all sessions by a list", of)
+			continue
+		}
+		add("%s has no price list: %s; this line adds one, below \"lists:\" in the file of model.priceFile: %s",
+			clipped(m), of, listLine(m))
+	}
+}
+
+// listLine is a price list in the form of a file of prices, to be completed.
+func listLine(model string) string {
+	return fmt.Sprintf("- {name: %[1]s, models: [%[1]s], input: USD, cacheRead: USD, cacheWrite: USD, output: USD, "+
+		"asOf: %[2]q, source: URL}", strconv.Quote(clipped(model)), "YYYY-MM-DD")
+}
+
+// unknownWindows says which windows are not known, and what is taken.
+func (r *Report) unknownWindows(add func(format string, args ...any)) {
+	var models []string
+	for _, s := range r.Sessions {
+		model := cmp.Or(clipped(s.Model), "sessions that name no model")
+		if s.Window.By != "" || s.Entries == 0 || slices.Contains(models, model) {
+			continue
+		}
+		models = append(models, model)
+		add("the window of %s is not known: %s tokens are taken, unless --set model.contextLimit=N says another", model,
+			table.Int(s.Window.Tokens))
+	}
+}
+
+// clipped bounds a name that a recording gives.
+func clipped(name string) string { return text.Printable(name, 80) }

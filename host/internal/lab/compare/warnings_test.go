@@ -6,18 +6,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 	t.Parallel()
+	known := replay.Window{Tokens: 1_000_000, By: pricing.ByModel}
 	lists := []*pricing.List{{Name: "late", AsOf: "2026-11-20"}, {Name: "early", AsOf: "2026-03-01"}}
 	for name, c := range map[string]struct {
 		report compare.Report
 		want   []string
 	}{
-		"nothing to say": {compare.Report{Sessions: []compare.SessionReport{{Entries: 3, Billed: 1,
+		"nothing to say": {compare.Report{Sessions: []compare.SessionReport{{Entries: 3, Billed: 1, Window: known,
 			Results: compare.Results{Nothing: compare.Result{Turns: 1}}}}}, nil},
 		"doing nothing would have failed": {
 			compare.Report{Totals: compare.Results{Nothing: compare.Result{Turns: 9, OverLimit: 4}}},
@@ -25,20 +27,33 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 				"larger window"},
 		},
 		"what the base lacks": {
-			compare.Report{ByModel: true, Other: "late", Prices: []*pricing.List{compare.OwnPrices("")},
+			compare.Report{ByModel: true, Prices: []*pricing.List{{Name: compare.OwnModel}},
 				Sessions: []compare.SessionReport{
-					{Entries: 3, Timed: true, Billed: 2, Prices: "early", Results: compare.Results{
+					{Entries: 3, Timed: true, Billed: 2, Prices: "early", Window: known, Results: compare.Results{
 						Nothing: compare.Result{Turns: 5}}},
-					{Entries: 3, Timed: true},
+					{Entries: 3, Timed: true, Window: replay.Window{Tokens: 200_000}, Results: compare.Results{
+						Nothing: compare.Result{Sent: 9000}}},
 				}},
-			[]string{"1 of 2 sessions have no usage: tool schemas, answers, and system prompts that are not recorded are " +
-				"not counted in them",
+			[]string{"the window of sessions that name no model is not known: 200,000 tokens are taken, unless --set " +
+				"model.contextLimit=N says another",
+				"1 of 2 sessions have no usage: tool schemas, answers, and system prompts that are not recorded are " +
+					"not counted in them",
 				"3 requests have no usage recorded and count as 0 tokens",
-				"1 of 2 sessions have a model without a price list: they are priced by late"},
+				"costs are those of 1 of 2 sessions: of the others no prices are known",
+				"no model is named: 1 session, 9,000 tokens; --prices LIST prices all sessions by a list"},
+		},
+		"no prices at all": {
+			compare.Report{ByModel: true, Sessions: []compare.SessionReport{
+				{Entries: 3, Billed: 1, Window: known, Model: "m-1", Unlisted: "m-1", Results: compare.Results{
+					Nothing: compare.Result{Turns: 1, Sent: 4000}}}}},
+			[]string{"no prices are known: nothing is priced, and nothing is advised",
+				`m-1 has no price list: 1 session, 4,000 tokens; this line adds one, below "lists:" in the file of ` +
+					`model.priceFile: - {name: "m-1", models: ["m-1"], input: USD, cacheRead: USD, cacheWrite: USD, output: USD, ` +
+					`asOf: "YYYY-MM-DD", source: URL}`},
 		},
 		"a variant": {
 			compare.Report{
-				Sessions: []compare.SessionReport{{Entries: 3, Timed: true}, {Entries: 3}},
+				Sessions: []compare.SessionReport{{Entries: 3, Timed: true, Window: known}, {Entries: 3, Window: known}},
 				Totals: compare.Results{Variants: []compare.Result{{
 					Variant: "one-shot", Turns: 9, OverLimit: 1, Sessions: 1,
 					LLM:   &outcome.Spent{Calls: 2, InputTokens: 900, OutputTokens: 100},

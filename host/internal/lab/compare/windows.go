@@ -76,8 +76,12 @@ func (r *Report) windows() string {
 			share = strconv.FormatFloat(w.Share, 'f', -1, 64)
 		}
 		if i == 0 {
-			parts = append(parts, says(w, share+" is cheapest: %s than doing nothing, keeps %s of the lines and %s of the "+
-				"agent's own"))
+			if w.Relative > -minGain {
+				share = "doing nothing is cheapest, then " + share
+			} else {
+				share += " is cheapest"
+			}
+			parts = append(parts, says(w, share+": %s than doing nothing, keeps %s of the lines and %s of the agent's own"))
 			continue
 		}
 		const short = "%s, %s and %s"

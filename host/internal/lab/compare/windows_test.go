@@ -26,7 +26,7 @@ func TestTheCheapestWindowIsNamedFirst(t *testing.T) {
 			"0.2 is cheapest: 10 % less" + cheapest + "90.0 % of the lines and 100.0 % of the agent's own; " +
 				"1: 50 % less, 100.0 % and 100.0 % (2 requests too large)"},
 		"what ran at these prices": {[]Result{failed, elsewhere, made("1", 0.1, 1, 0)},
-			"1 is cheapest: 10 % more" + cheapest + "100.0 % of the lines and 100.0 % of the agent's own"},
+			"doing nothing is cheapest, then 1: 10 % more" + cheapest + "100.0 % of the lines and 100.0 % of the agent's own"},
 	} {
 		r := reported(0, tt.variants)
 		for i, v := range tt.variants {

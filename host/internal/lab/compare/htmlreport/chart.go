@@ -32,6 +32,7 @@ type drawing struct {
 	Width, Height                   int
 	Left, Right, Top, Bottom        int
 	LabelX, LevelX, XLabelY, XNameY int
+	YNameY                          int
 	XTicks, YTicks, Levels          []tick
 	Paths                           []path
 	Marks                           []string // turns before which the recorder compacted its own history
@@ -68,6 +69,7 @@ func draw(s *compare.SessionReport, variant int, class string, width int) *drawi
 		Title: "Tokens sent in each turn of " + short(s.Name), Class: class, Width: width, Height: chartHeight,
 		Left: roomLeft, Right: width - roomRight, Top: roomTop, Bottom: chartHeight - roomBottom,
 		LabelX: roomLeft - 6, LevelX: roomLeft + 4, XLabelY: chartHeight - roomBottom + 15, XNameY: chartHeight - 4,
+		YNameY: roomTop - 2,
 	}
 	var desc []string
 	for style, res := range []*compare.Result{&s.Nothing, &s.Variants[variant]} {

@@ -41,11 +41,12 @@ func verdictOf(r *compare.Report, o Options) *verdict {
 	} else {
 		add(show(compare.USD, t.SavedPerSession(x.PriceList)), "USD saved in a session")
 	}
-	text := "of what was needed later is kept"
-	if s, ok := t.PerSession["kept"]; ok && s.Differs(t.Kept) {
+	text := "of the lines that later turns used are kept"
+	if s, ok := t.PerSession["lines"]; ok && s.Differs(t.Recall.ShareLines) {
 		text += ", and in the worst session " + kept(s.Worst)
 	}
-	add(kept(t.Kept), text)
+	add(kept(t.Recall.ShareLines), text)
+	add(kept(t.Own.Share), "of the agent's own words and edits are kept")
 	return v
 }
 

@@ -320,14 +320,16 @@ func TestThePageBeginsWithTheVerdict(t *testing.T) {
 	r := made(size{2, 40, 2, 1})
 	taken := &r.Totals.Variants[1]
 	taken.Costs[0].USD, taken.Costs[0].Nothing, taken.Costs[0].Relative = 7.29, 10, -0.271
-	taken.Kept, taken.PerSession = 0.991, map[string]compare.Spread{"kept": {Worst: 0.967, Session: "session-1.jsonl"}}
+	taken.Recall.ShareLines, taken.Own.Share = 0.991, 0.904
+	taken.PerSession = map[string]compare.Spread{"lines": {Worst: 0.967, Session: "session-1.jsonl"}}
 	r.Recommendation = &compare.Recommendation{PriceList: "list-0", MinRecall: 0.95, Variant: "variant-1", Held: 2, Of: 2,
 		Month: &compare.Month{USD: 34.1}}
 	o := htmlreport.Options{Set: "in ~/thresh.yaml:", Lines: []string{"compression.strategy: s"}}
 	text := parse(t, write(t, r, o)).text()
 	at := 0
 	for _, want := range []string{"variant-1 is the cheapest that keeps enough", "−27\u00a0%", "7.29 USD instead of 10.00", "34.10", "USD saved in 30 days",
-		"99.1\u00a0%", "in the worst session 96.7\u00a0%", "Set in ~/thresh.yaml:", "compression.strategy: s",
+		"99.1\u00a0%", "of the lines that later turns used are kept, and in the worst session 96.7\u00a0%",
+		"90.4\u00a0%", "of the agent's own words and edits", "Set in ~/thresh.yaml:", "compression.strategy: s",
 		"at list-0's prices", "USD a session", "2 of 2 keep it",
 		"Totals of all sessions", "Prompts without the answers"} {
 		next := strings.Index(text[at:], want)
