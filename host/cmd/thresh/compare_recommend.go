@@ -134,10 +134,10 @@ func ofStrategies(key string) bool {
 	return strings.HasPrefix(key, "compression.") || strings.HasPrefix(key, "strategies.")
 }
 
-// pricedByModel reports whether the model of each session has a price list, so that an agent's session decides by
-// prices unless something else is set.
+// pricedByModel reports whether the models of the sessions that are priced have price lists, so that an agent's session
+// decides by prices unless something else is set.
 func pricedByModel(r *compare.Report) bool {
-	return r.ByModel && !slices.ContainsFunc(r.Sessions, func(s compare.SessionReport) bool { return s.Prices == "" })
+	return r.ByModel && slices.ContainsFunc(r.Sessions, func(s compare.SessionReport) bool { return s.Prices != "" })
 }
 
 // short is a path with ~ for the home directory.

@@ -66,7 +66,7 @@ func (a *app) printCompared(r *compare.Report, c comparison, set *toSet) error {
 		// By index, as the results are large structs.
 		for i := range r.Sessions {
 			s := &r.Sessions[i]
-			a.paragraph(fmt.Sprintf("%s (%d entries, %s tokens%s)", s.Name, s.Entries, table.Int(s.Tokens),
+			a.paragraph(fmt.Sprintf("%s (%d entries, %s tokens, %s%s)", s.Name, s.Entries, table.Int(s.Tokens), s.Window,
 				compactions(len(s.Boundaries))), 2)
 			for _, row := range r.Rows(&s.Results, every) {
 				if err := a.printTurns(row.Label, row.Steps); err != nil {
@@ -87,7 +87,11 @@ func (a *app) printCompared(r *compare.Report, c comparison, set *toSet) error {
 	a.explainColumns(columns)
 	var notes []string
 	if !every {
-		notes = append(notes, "one row per strategy, at its best cadence; "+
+		best := ", at its best cadence"
+		if len(r.Prices) == 0 {
+			best = ", at the cadence that sends least"
+		}
+		notes = append(notes, "one row per strategy"+best+"; "+
 			"--vary compression.density.cadence=gated,every-turn,priced shows all")
 	}
 	for i := range r.Totals.Variants {

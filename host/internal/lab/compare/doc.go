@@ -21,7 +21,8 @@
 // Where the recording has usage, the provider's counts are the base ([replay.Base]): they have the system prompt, the
 // tool schemas and the answers. At the prices of its own model a session is also priced by what the recorder read from
 // the cache and wrote to it (cache.go), so doing nothing costs what was billed. Requests without usage in such a
-// recording count nothing. Without any usage, what no history has is in no cost.
+// recording count nothing. Without any usage, what no history has is in no cost. A session with a model that has no
+// price list is in none either: it is never priced as another model's.
 //
 // # Recall
 //

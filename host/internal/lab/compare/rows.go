@@ -56,7 +56,7 @@ func (r *Report) Rows(res *Results, every bool) []Row {
 func (v VariantInfo) label() string { return strings.TrimSuffix(v.Name, " ("+v.PriceList+")") }
 
 // chosen has the variant that stands for each strategy: the recommended one or, of the others, the cheapest at the
-// first price list.
+// first price list; without prices, the one that sends the least.
 func (r *Report) chosen() map[string]int {
 	best := map[string]int{}
 	for i, v := range r.Variants {
@@ -76,8 +76,11 @@ func (r *Report) represents(i, k int) bool {
 		return false
 	}
 	a, b := &r.Totals.Variants[i], &r.Totals.Variants[k]
-	if a.Done != b.Done || len(r.Prices) == 0 {
-		return a.Done && !b.Done
+	if a.Done != b.Done {
+		return a.Done
+	}
+	if len(r.Prices) == 0 {
+		return a.Sent < b.Sent
 	}
 	costA, pricedA := a.Cost(r.Prices[0].Name)
 	costB, pricedB := b.Cost(r.Prices[0].Name)

@@ -20,10 +20,11 @@ func (r *Report) Warnings() []string {
 		add("the comparison was stopped before its end: variants have figures of different sessions")
 	}
 	if n := r.Totals.Nothing.OverLimit; n > 0 {
-		add(
-			"nothing: %d of %d requests are over the context limit and would have failed; priced as in a larger window",
-			n, r.Totals.Nothing.Turns,
-		)
+		text := "nothing: %d of %d requests are over the context limit and would have failed"
+		if len(r.Prices) > 0 {
+			text += "; priced as in a larger window"
+		}
+		add(text, n, r.Totals.Nothing.Turns)
 	}
 	for i := range r.Totals.Variants {
 		v := &r.Totals.Variants[i]

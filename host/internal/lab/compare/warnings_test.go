@@ -22,7 +22,7 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 		"nothing to say": {compare.Report{Sessions: []compare.SessionReport{{Entries: 3, Billed: 1, Window: known,
 			Results: compare.Results{Nothing: compare.Result{Turns: 1}}}}}, nil},
 		"doing nothing would have failed": {
-			compare.Report{Totals: compare.Results{Nothing: compare.Result{Turns: 9, OverLimit: 4}}},
+			compare.Report{Totals: compare.Results{Nothing: compare.Result{Turns: 9, OverLimit: 4}}, Prices: []*pricing.List{{}}},
 			[]string{"nothing: 4 of 9 requests are over the context limit and would have failed; priced as in a " +
 				"larger window"},
 		},

@@ -6,6 +6,6 @@
 // replays it with given settings and yields a [Turn] for each of those requests. Everything else is a fold over
 // turns: [Totals.Count] adds them up. Leaving the loop stops the replay.
 //
-// Files: recording.go knows what does not depend on the strategy, turns.go drives a session, turn.go and totals.go
+// Files: recording.go knows what does not depend on the strategy, window.go how much its model takes, turns.go drives a session, turn.go and totals.go
 // say what came of one turn and of many.
 package replay

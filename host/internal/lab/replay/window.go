@@ -1,12 +1,14 @@
 package replay
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
+	"github.com/thresh-dev/thresh/host/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
@@ -24,6 +26,13 @@ type Window struct {
 	// told; 0 if the recording does not say.
 	Answered int `json:"answered,omitempty"`
 	Refused  int `json:"refused,omitempty"`
+}
+
+// String says how large it is, and by what that is known.
+func (w Window) String() string {
+	by := map[pricing.KnownBy]string{BySetting: "as set", pricing.ByAnswer: "by what was answered",
+		pricing.ByRefusal: "by a refusal", pricing.ByAgent: "by the agent", pricing.ByModel: "by the model"}
+	return "a window of " + table.Int(w.Tokens) + " " + cmp.Or(by[w.By], "as it is not known")
 }
 
 // minLimit is the smallest context limit that is taken from an agent's word, in tokens. Models of agents have more; a
