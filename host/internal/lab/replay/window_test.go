@@ -37,22 +37,25 @@ func TestTheWindowOfARecording(t *testing.T) {
 		set   map[string]any
 		want  replay.Window
 		over  int // of the two requests, if nothing is done
+		told  int // by the agent
 	}{
+		"answered, and by the host's count above what the agent said": {answer, nil, nil,
+			replay.Window{Tokens: 258_400, By: pricing.ByAgent}, 0, 258_400},
 		"answered within the row": {answer, []transcript.Usage{used(1, 400_000, opus), used(3, 559_279, opus)}, nil,
-			replay.Window{Tokens: 1_000_000, By: pricing.ByModel, Answered: 559_279}, 0},
+			replay.Window{Tokens: 1_000_000, By: pricing.ByModel, Answered: 559_279}, 0, 0},
 		"set by the user": {answer, []transcript.Usage{used(1, 400_000, opus), used(3, 559_279, opus)},
-			map[string]any{"model.contextLimit": 300_000}, replay.Window{Tokens: 300_000, By: replay.BySetting}, 1},
+			map[string]any{"model.contextLimit": 300_000}, replay.Window{Tokens: 300_000, By: replay.BySetting}, 1, 0},
 		"refused": {refusal, []transcript.Usage{used(1, 199_999, opus)}, nil,
-			replay.Window{Tokens: 200_000, By: pricing.ByRefusal, Answered: 199_999, Refused: 200_000}, 1},
+			replay.Window{Tokens: 200_000, By: pricing.ByRefusal, Answered: 199_999, Refused: 200_000}, 1, 0},
 		"refused in other words": {said("Prompt is too long: 205312 tokens > 200000 maximum"),
 			[]transcript.Usage{used(1, 1000, opus)}, nil,
-			replay.Window{Tokens: 200_000, By: pricing.ByRefusal, Answered: 1000, Refused: 200_000}, 1},
+			replay.Window{Tokens: 200_000, By: pricing.ByRefusal, Answered: 1000, Refused: 200_000}, 1, 0},
 		"refused without a number": {said("Prompt is too long"), []transcript.Usage{used(1, 1000, opus)}, nil,
-			replay.Window{Tokens: 1_000_000, By: pricing.ByModel, Answered: 1000}, 0},
+			replay.Window{Tokens: 1_000_000, By: pricing.ByModel, Answered: 1000}, 0, 0},
 		"refused to another model": {refusal, []transcript.Usage{used(1, 1000, sonnet)}, nil,
-			replay.Window{Tokens: 1_000_000, By: pricing.ByModel, Answered: 1000}, 0},
+			replay.Window{Tokens: 1_000_000, By: pricing.ByModel, Answered: 1000}, 0, 0},
 		"another error": {said("API Error: 529 Overloaded"), []transcript.Usage{used(1, 1000, opus)}, nil,
-			replay.Window{Tokens: 1_000_000, By: pricing.ByModel, Answered: 1000}, 0},
+			replay.Window{Tokens: 1_000_000, By: pricing.ByModel, Answered: 1000}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, err := window.Open(window.Options{Config: settings.Load(t, pluginDir, c.set)})
@@ -60,7 +63,7 @@ func TestTheWindowOfARecording(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer h.Close()
-			r, err := replay.Record(t.Context(), h, &transcript.Transcript{Model: opus, Usage: c.usage,
+			r, err := replay.Record(t.Context(), h, &transcript.Transcript{Model: opus, Usage: c.usage, ContextLimit: c.told,
 				Entries: []content.Content{asked, answer, large, c.last}})
 			if err != nil {
 				t.Fatal(err)
