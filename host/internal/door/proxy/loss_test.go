@@ -30,7 +30,7 @@ func limited(t *testing.T, upstream string, set map[string]any) (p *standing, to
 		}
 	})
 	return p, token, func(usd float64) {
-		settle, err := guard.Book(t.Context(), "alice", 1)
+		settle, err := guard.Book(t.Context(), "alice", min(usd, 1)) // a request that came to more than was booked
 		if err != nil {
 			t.Fatal(err)
 		}
