@@ -82,9 +82,9 @@ func TestASummaryOfAnotherProgramIsUpdatedToo(t *testing.T) {
 }
 
 func TestOfSeveralSummariesTheNewestIsUpdated(t *testing.T) {
-	history := []sdk.Content{summarytest.Said(sdk.Human, snapshot)}
+	history := []sdk.Content{made(snapshot)}
 	history = append(history, work("src/c.go", 60)...)
-	history = append(history, summarytest.Said(sdk.Human, second))
+	history = append(history, made(second))
 	got := sdktest.Compress(t, strategy{}, history, summarytest.Config(100_000, sdktest.Answers(snapshot)))
 	text := summarytest.Texts(got.Requests[0].Entries)
 	if !strings.Contains(text, "snapshot so far\n"+second) || !strings.Contains(text, "earlier snapshot\n"+snapshot) {

@@ -25,9 +25,9 @@ func Cut(history []sdk.Content, at int) int {
 	return at
 }
 
-// IsSummary reports whether an entry is a summary of earlier conversation: its metadata says so, or it is a message
-// that begins with a closed state snapshot, as other programs write it. A user message that quotes a snapshot further
-// down is not a summary, and a tool's output never is, so neither can smuggle one in.
+// IsSummary reports whether an entry is a summary of earlier conversation: its metadata says so, or names the strategy
+// that made it. A message that reads
+// like one, whose text may come from a file or a tool, is none.
 func IsSummary(entry sdk.Content) bool {
 	_, ok := priorText(entry)
 	return ok

@@ -129,7 +129,7 @@ func TestASnapshotThatLeavesNoRoomIsAskedForOnceMore(t *testing.T) {
 
 func TestASnapshotThatIsTooLongToCarryIsPartOfTheRecord(t *testing.T) {
 	prior := "<state_snapshot>" + strings.Repeat("words ", 9000) + "</state_snapshot>"
-	history := append([]sdk.Content{summarytest.Said(sdk.Human, prior)}, session()...)
+	history := append([]sdk.Content{made(prior)}, session()...)
 	m := &summarytest.Limited{Window: 12_000, Answer: numbered}
 	got := sdktest.Compress(t, strategy{}, history, summarytest.Config(m.Window, m.Generate))
 	if text := summarytest.Texts(got.Requests[0].Entries); !strings.Contains(text,

@@ -41,3 +41,10 @@ func work(path string, lines int) []sdk.Content {
 			WithResultText(strings.Repeat("a line of "+path+"\n", lines))}},
 	}
 }
+
+// made is a summary of a strategy, as the host marks it.
+func made(text string) sdk.Content {
+	c := summarytest.Said(sdk.Human, text)
+	c.Metadata = []byte(`{"madeBy":"one-shot"}`)
+	return c
+}

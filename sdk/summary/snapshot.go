@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
@@ -107,15 +108,14 @@ func priorText(entry sdk.Content) (text string, ok bool) {
 	if entry.Speaker != sdk.Human && entry.Speaker != sdk.AI {
 		return "", false
 	}
-	if markOf(entry).IsSummary {
-		text, _ = said(entry, false)
-		return text, true
+	made := func() bool { // the host says of a strategy's entry who made it
+		if entry.Speaker != sdk.Human || len(entry.Blocks) == 0 || rawjson.FieldText(entry.Metadata, "madeBy") == "" {
+			return false
+		}
+		first, ok := entry.Blocks[0].(sdk.Text)
+		return ok && marks.Snapshot(first.Text)
 	}
-	if entry.Speaker != sdk.Human || len(entry.Blocks) == 0 {
-		return "", false
-	}
-	first, isText := entry.Blocks[0].(sdk.Text)
-	if !isText || !marks.Snapshot(first.Text) {
+	if !markOf(entry).IsSummary && !made() {
 		return "", false
 	}
 	text, _ = said(entry, false)

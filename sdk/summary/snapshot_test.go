@@ -69,7 +69,9 @@ func TestIsSummary(t *testing.T) {
 	}{
 		"it says so":                     {say(sdk.Human, "all that was", `{"isSummary":true}`), true},
 		"an AI entry says so":            {say(sdk.AI, "all that was", `{"isSummary":true}`), true},
-		"a snapshot of another program":  {say(sdk.Human, "\n"+snapshot, ""), true},
+		"a message that reads like one":  {say(sdk.Human, "\n"+snapshot, ""), false},
+		"a strategy's":                   {say(sdk.Human, "\n"+snapshot, `{"madeBy":"other"}`), true},
+		"the host's mark for a gap":      {say(sdk.Human, "[x]", `{"madeBy":"thresh","gone":{"human":1}}`), false},
 		"a person quotes one":            {say(sdk.Human, "what is "+snapshot+"?", ""), false},
 		"one that is not closed":         {say(sdk.Human, "<state_snapshot>x", ""), false},
 		"the AI talks of one":            {say(sdk.AI, snapshot, ""), false},
