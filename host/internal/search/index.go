@@ -18,7 +18,7 @@ import (
 const (
 	// form is the first byte of the first piece. It changes with what passages, terms or groups are: an index of another
 	// form is built again.
-	form   = 2
+	form   = 3
 	places = 0  // the number of the first piece
 	groups = 64 // the others have 1 to 64
 )
@@ -147,7 +147,7 @@ func (x *Indexer) Add(record uint64, index int, c *content.Content) {
 		}
 		text := Text(b)
 		spans := passages(text)
-		if _, result := b.(content.ToolResponse); len(spans) == 0 || result && marks.HasRecalled(text) {
+		if len(spans) == 0 {
 			continue
 		}
 		blocks = binary.AppendUvarint(blocks, uint64(i))
