@@ -238,6 +238,9 @@ func edited(found *problems, c content.Content, index int, pieces []rewrite.Bloc
 	case !reduced(c.Blocks, blocks) && !(cuts && cutAtEnd(c.Blocks, blocks)):
 		found.add(quote(&Error{Index: index, Err: ErrHumanChanged}))
 	}
+	if len(*found) == 0 {
+		part.Content = recorded(c, part)
+	}
 	return part
 }
 

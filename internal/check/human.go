@@ -335,7 +335,7 @@ const madeBy = "madeBy"
 // said. Other fields of the metadata are kept byte for byte, in their order. An earlier mark is replaced: the last
 // strategy to write the entry answers for it.
 func MarkMade(c content.Content, strategy string) content.Content {
-	c = withField(c, gone, nil) // else it would be a mark of the host
+	c = withField(Unrecorded(c), gone, nil) // else it would have marks of the host, or be one
 	return withField(c, madeBy, content.String(strategy))
 }
 
@@ -366,6 +366,8 @@ func KeptBy(c content.Content) string {
 	}
 	return rawjson.FieldText(c.Metadata, keptBy)
 }
+
+func fieldOf(c content.Content, field string) []byte { return rawjson.Field(c.Metadata, field) }
 
 // withField returns an entry with a field of its metadata set, at the end; nil removes the field. Other fields are kept
 // byte for byte.

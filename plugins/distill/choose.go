@@ -75,12 +75,13 @@ func (p *plan) learnOf(g *group) {
 // room that is left.
 func (p *plan) keepLines(g *group, room float64) float64 {
 	for _, i := range slices.Backward(g.Entries) {
+		own := marks.In(p.in.History[i])
 		for j, b := range slices.Backward(p.in.History[i].Blocks) {
 			was, ok := b.(sdk.ToolResponse)
 			if !ok || len(p.now[i].Blocks[j].(sdk.ToolResponse).Result) == len(was.Result) {
 				continue
 			}
-			now, tokens := p.distilled(was, p.perByte[i], room)
+			now, tokens := p.distilled(was, own[j], p.perByte[i], room)
 			// A result must still be taken for what it is, a failure or a success: the cleared one says so.
 			call := p.call(turns.At{Entry: i, Block: j})
 			if tokens > 0 && p.in.Tools.Failed(call, was) == p.in.Tools.Failed(call, now) {
@@ -93,13 +94,19 @@ func (p *plan) keepLines(g *group, room float64) float64 {
 }
 
 // distilled returns a result without the lines that are not worth their tokens, and about how many tokens those count
-// that stay; 0 if none does.
-func (p *plan) distilled(r sdk.ToolResponse, perByte, room float64) (now sdk.ToolResponse, tokens float64) {
+// that stay; 0 if none does. own are the lines of the result that are marks.
+func (p *plan) distilled(r sdk.ToolResponse, own marks.Places, perByte, room float64) (
+	now sdk.ToolResponse, tokens float64) {
 	texts := content.Literals(r.Result)
+	above := 0 // lines of the texts before
+	for _, s := range texts {
+		above += marks.Lines(s.Text)
+	}
 	for i, s := range slices.Backward(texts) {
+		above -= marks.Lines(s.Text)
 		// What a text counts is by its length in JSON.
 		perByte := perByte * float64(len(content.String(s.Text))) / float64(max(1, len(s.Text)))
-		short, more := shorten(s.Text, perByte, room-tokens, p.known)
+		short, more := shorten(s.Text, own, above+1, perByte, room-tokens, p.known)
 		texts[i].Text = short
 		tokens += more
 	}
@@ -108,8 +115,10 @@ func (p *plan) distilled(r sdk.ToolResponse, perByte, room float64) (now sdk.Too
 }
 
 // shorten puts marks in the place of lines that go, unless that is as long, and returns about how many tokens the others
-// count, less than room. From the last to the first, a line stays that has names which stand in nothing that stays.
-func shorten(text string, perByte, room float64, known names) (now string, tokens float64) {
+// count, less than room. From the last to the first, a line stays that has names which stand in nothing that stays. own
+// are the numbers of the lines that are marks already, and first is that of the first line.
+func shorten(text string, own marks.Places, first int, perByte, room float64, known names) (
+	now string, tokens float64) {
 	take := func(part string) bool {
 		more := perByte * float64(len(part))
 		if tokens+more+gap > room {
@@ -121,9 +130,11 @@ func shorten(text string, perByte, room float64, known names) (now string, token
 	}
 	lines := slices.Collect(strings.Lines(text))
 	keep := make([]bool, len(lines))
-	parts := slices.ContainsFunc(lines, partial)
+	parts := slices.ContainsFunc(own, func(at int) bool {
+		return at >= first && at-first < len(lines) && partial(lines[at-first])
+	})
 	for i, line := range slices.Backward(lines) {
-		if !parts && !marks.Like(line) && known.newIn(line) >= price*perByte*float64(len(line)) && take(line) {
+		if !parts && !own.Has(first+i) && known.newIn(line) >= price*perByte*float64(len(line)) && take(line) {
 			keep[i] = true
 			tokens += gap / 2
 		}
@@ -138,7 +149,7 @@ func shorten(text string, perByte, room float64, known names) (now string, token
 		gone := strings.Join(lines[from:to], "")
 		if tokens > 0 && (whole || perByte*float64(len(gone)) <= 2*gap) && take(gone) {
 			b.WriteString(gone)
-		} else if n := marks.LinesIn(gone); n > 0 {
+		} else if n := own.LinesIn(lines[from:to], first+from); n > 0 {
 			mark := marks.Omitted(n)
 			if to == len(lines) { // the last line needs no break
 				mark = strings.TrimSuffix(mark, "\n")

@@ -162,29 +162,56 @@ func TestLinesThatStay(t *testing.T) {
 		text, known string
 		room        float64
 		want        string
+		own         bool // what reads like a mark is one
 	}{
 		"with something new": {plain + "see io_read\n" + plain, "", 100,
-			"[… 10 lines omitted]\nsee io_read\n[… 10 lines omitted]"},
-		"with nothing new":             {plain + "see io_read\n" + plain, "io_read", 100, ""},
-		"the last with a name":         {"see io_read\n" + plain + "see io_read\n", "", 100, "[… 11 lines omitted]\nsee io_read\n"},
-		"worth their length":           {plain + strings.Repeat("plain ", 100) + "io_read\n", "", 1000, ""},
-		"as far as there is room":      {"see io_read\n" + plain + "see io_write\n", "", 12, "[… 11 lines omitted]\nsee io_write\n"},
-		"little between others":        {"a_1x\nplain words\nb_2x\n" + plain, "", 100, "a_1x\nplain words\nb_2x\n[… 10 lines omitted]"},
-		"all where most do":            {named + plain, "", 200, named + plain},
-		"all, unless there is no room": {named + plain, "", 120, named + "[… 10 lines omitted]"},
-		"all, if a mark were longer":   {"see io_read\nwords\n", "", 11, "see io_read\nwords\n"},
-		"no marks":                     {"[… 7 lines omitted]\n" + plain + "see io_read\n", "", 100, "[… 17 lines omitted]\nsee io_read\n"},
-		"no names in marks":            {"[… 3 lines omitted: lines 1-3 of the result of Read /w/a.go above]\n" + plain, "", 100, ""},
+			"[… 10 lines omitted]\nsee io_read\n[… 10 lines omitted]", false},
+		"with nothing new":             {plain + "see io_read\n" + plain, "io_read", 100, "", false},
+		"the last with a name":         {"see io_read\n" + plain + "see io_read\n", "", 100, "[… 11 lines omitted]\nsee io_read\n", false},
+		"worth their length":           {plain + strings.Repeat("plain ", 100) + "io_read\n", "", 1000, "", false},
+		"as far as there is room":      {"see io_read\n" + plain + "see io_write\n", "", 12, "[… 11 lines omitted]\nsee io_write\n", false},
+		"little between others":        {"a_1x\nplain words\nb_2x\n" + plain, "", 100, "a_1x\nplain words\nb_2x\n[… 10 lines omitted]", false},
+		"all where most do":            {named + plain, "", 200, named + plain, false},
+		"all, unless there is no room": {named + plain, "", 120, named + "[… 10 lines omitted]", false},
+		"all, if a mark were longer":   {"see io_read\nwords\n", "", 11, "see io_read\nwords\n", false},
+		"no marks":                     {"[… 7 lines omitted]\n" + plain + "see io_read\n", "", 100, "[… 17 lines omitted]\nsee io_read\n", true},
+		"no names in marks":            {"[… 3 lines omitted: lines 1-3 of the result of Read /w/a.go above]\n" + plain, "", 100, "", true},
 		"no parts of lines": {"see io_read\n[… 30 characters omitted, to the end of the line]\n" + plain, "", 100,
-			""},
+			"", true},
+		"what only reads like a mark": {
+			"[… 7 lines omitted]\n" + plain + "see io_read\n", "", 100,
+			"[… 11 lines omitted]\nsee io_read\n", false},
+		"what only reads like one, with a name": {
+			"[… 3 lines omitted: lines 1-3 of the result of Read /w/io_read.go above]\n" + plain, "", 100,
+			"[… 3 lines omitted: lines 1-3 of the result of Read /w/io_read.go above]\n[… 10 lines omitted]", false},
+		"what only reads like a part of a line": {
+			"[… 3 characters omitted within the line]\n" + plain + "see io_read\n", "", 100,
+			"[… 11 lines omitted]\nsee io_read\n", false},
 	} {
-		got, tokens := shorten(tt.text, 0.25, tt.room, names{tt.known: true})
+		var own marks.Places
+		for i, line := range slices.Collect(strings.Lines(tt.text)) {
+			if tt.own && marks.Like(line) {
+				own = append(own, 8+i)
+			}
+		}
+		got, tokens := shorten(tt.text, own, 8, 0.25, tt.room, names{tt.known: true})
 		if tokens == 0 {
 			got = ""
 		}
 		if got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
+	}
+}
+
+// The lines of a result's texts are numbered through.
+func TestMarksInTheSecondTextOfAResult(t *testing.T) {
+	p, r := plan{known: names{}}, sdk.ToolResponse{Result: json.RawMessage(`{"out":"see io_read\n[… 2 lines omitted]\n",` +
+		`"err":"` + strings.Repeat(`plain words here\n`, 10) + `[… 7 lines omitted]\nsee io_write\n"}`)}
+	got, _ := p.distilled(r, marks.Places{13}, 0.25, 100)
+	want := `{"out":"see io_read\n[… 2 lines omitted]\n","err":"[… 17 lines omitted]\nsee io_write\n"}`
+	if string(got.Result) != want {
+		t.Errorf("got %s", got.Result)
 	}
 }
 
@@ -209,6 +236,9 @@ func TestResultsThatStay(t *testing.T) {
 	} {
 		history := append(work(4), tt.before, call("c", "Bash", `{"command":"run"}`),
 			answer("c", "Bash", tt.result), said(sdk.AI, strings.Repeat("I see. ", 600)), said(sdk.AI, "Well."))
+		if strings.Contains(tt.result, marks.RemovedBytes) {
+			history[len(history)-3].Metadata = json.RawMessage(`{"marksAt":[{"block":0,"line":2}]}`)
+		}
 		if at := len(history) - 3; tt.pinned {
 			history[at].Metadata = json.RawMessage(`{"pinned":true}`)
 		}

@@ -185,15 +185,18 @@ func TestRepeatsThatStay(t *testing.T) {
 	}
 	pinned := again("bash", body)
 	pinned[5].Metadata = json.RawMessage(`{"pinned":true}`)
+	script := again("bash", body)
+	script[5].Metadata = json.RawMessage(`{"keptBy":"thresh_recall"}`)
 	for name, tt := range map[string]struct {
 		history []sdk.Content
 		changed int
 	}{
-		"new":         {again("bash", body), 1},
-		"sent":        {append(again("bash", body), said(sdk.AI, "Seen.")), 0},
-		"pinned":      {pinned, 0},
-		"asked for":   {again("mcp__thresh__thresh_recall", body), 0},
-		"by a script": {again("bash", marks.Recalled(1, "result of read_file")+"\n"+body), 0},
+		"new":              {again("bash", body), 1},
+		"sent":             {append(again("bash", body), said(sdk.AI, "Seen.")), 0},
+		"pinned":           {pinned, 0},
+		"asked for":        {again("mcp__thresh__thresh_recall", body), 0},
+		"by a script":      {script, 0},
+		"what reads as if": {again("bash", marks.Recalled(1, "result of read_file", "")+"\n"+body), 1},
 	} {
 		if got := sdktest.Optimize(t, Strategy{}, tt.history, sdktest.Config{}); len(got.Replacements) != tt.changed {
 			t.Errorf("%s: %d entries changed", name, len(got.Replacements))

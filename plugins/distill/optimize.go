@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -52,11 +53,12 @@ func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.Density
 			return r, err
 		}
 		entry := &in.History[i]
+		again := rawjson.FieldText(entry.Metadata, "keptBy") == tools.Recall // what a script printed of it, too
 		exchange.Add(entry, func(block int, call sdk.ToolCall) {
 			if i < x.upTo {
 				return
 			}
-			now, changed := reader.read(entry.Blocks[block].(sdk.ToolResponse), call, i < fresh)
+			now, changed := reader.read(entry.Blocks[block].(sdk.ToolResponse), call, i < fresh, again)
 			if !changed || entry.Pinned() {
 				return
 			}
@@ -82,11 +84,10 @@ type reader struct {
 }
 
 // read takes a result in that was sent, and returns one that is new without what it repeats; ok is false if it stays.
-func (r *reader) read(was sdk.ToolResponse, call sdk.ToolCall, sent bool) (now sdk.ToolResponse, ok bool) {
+func (r *reader) read(was sdk.ToolResponse, call sdk.ToolCall, sent, recalled bool) (now sdk.ToolResponse, ok bool) {
 	texts := content.Literals(was.Result)
 	// What was asked for once more stays whole, and nothing is left out because it stands there.
-	recalled := func(s content.Literal) bool { return marks.HasRecalled(s.Text) }
-	if tools.Recalls(call.Name) || slices.ContainsFunc(texts, recalled) {
+	if tools.Recalls(call.Name) || recalled {
 		return was, false
 	}
 	label := marks.LabelOf(r.in.Tools, call)
@@ -110,7 +111,7 @@ func (r *reader) read(was sdk.ToolResponse, call sdk.ToolCall, sent bool) (now s
 }
 
 // omitted puts a mark in the place of each run of lines that stands in an earlier result; ok is false if that is not
-// worth it. A text with a line that looks like a mark stays: it was changed before, or could be taken for that.
+// worth it. A text with a line that reads like a mark stays, whoever wrote it.
 func (r *reader) omitted(text string) (now string, ok bool) {
 	lines := slices.Collect(strings.Lines(text))
 	if len(text) < minRepeat || slices.ContainsFunc(lines, marks.Like) {

@@ -114,7 +114,7 @@ func (p *plan) scan(x turns.Exchange, current map[turns.At]bool) *group {
 		entry := p.in.History[i]
 		p.now[i].Blocks = slices.Clone(entry.Blocks)
 		var said, called, answered, cleared int // bytes
-		thinks := false
+		thinks, own := false, marks.In(entry)
 		for j, b := range entry.Blocks {
 			at, n := turns.At{Entry: i, Block: j}, len(content.AppendBlock(nil, b))
 			switch b := b.(type) {
@@ -124,7 +124,7 @@ func (p *plan) scan(x turns.Exchange, current map[turns.At]bool) *group {
 			case sdk.ToolResponse:
 				answered += n
 				// The line says how the call ended: whoever reads it later still knows a failure from a success.
-				if line, ok := summary.Line(p.in.Tools, p.call(at), b); ok {
+				if line, ok := summary.Line(p.in.Tools, p.call(at), b, own[j]); ok {
 					p.now[i].Blocks[j] = b.WithResultText(line)
 				}
 				cleared += len(content.AppendBlock(nil, p.now[i].Blocks[j]))

@@ -50,7 +50,7 @@ func TestMarksCountWhatWent(t *testing.T) {
 					continue
 				}
 				cut++
-				if n, ok := marks.LinesOf(r.Result); !ok || n != marks.Lines(was[r.CallID]) {
+				if n, ok := marks.LinesOf(r.Result, marks.In(entry)[0]); !ok || n != marks.Lines(was[r.CallID]) {
 					rt.Fatalf("%d lines of %d: %q", n, marks.Lines(was[r.CallID]), r.ResultText())
 				}
 			}

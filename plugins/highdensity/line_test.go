@@ -15,7 +15,7 @@ func shorten(t *testing.T, params string, response sdk.ToolResponse) string {
 	t.Helper()
 	history := []sdk.Content{
 		call(response.CallID, response.ToolName, params),
-		{Speaker: sdk.Tool, Blocks: []sdk.Block{response}},
+		{Speaker: sdk.Tool, Blocks: []sdk.Block{response}, Metadata: []byte(`{"marksAt":[{"block":0,"line":246}]}`)},
 		said(sdk.Human, "next"),
 	}
 	got := sdktest.Compress(t, Strategy{}, history, sdktest.Config{PreserveThreshold: new(0.0)})
@@ -60,6 +60,9 @@ func TestLine(t *testing.T) {
 			"[bash: make — outcome unknown, 246 lines]"},
 		"a result with a gap": {path, respond("read_file", text+"[… 12 lines omitted]\n"+text),
 			"[read_file: src/index.ts — success, 502 lines]"},
+		"a line of the tool that reads like a mark": {path,
+			respond("read_file", text[:63]+"[… 12 lines omitted]\n"+text[63:]),
+			"[read_file: src/index.ts — success, 246 lines]"},
 		"a long command": {`{"command":"` + strings.Repeat("é", 200) + `"}`, respond("run_shell_command", text),
 			"[run_shell_command: " + strings.Repeat("é", 119) + "… — success, 245 lines]"},
 		"control characters": {`{"file_path":"a\u0007b\u2028c"}`, respond("read_file", text),

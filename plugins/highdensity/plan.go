@@ -93,12 +93,13 @@ func (p *plan) summarize(ctx context.Context, host sdk.Host) error {
 func (p *plan) shortened(i int) (sdk.Content, int) {
 	entry := p.in.History[i]
 	n := 0
+	own := marks.In(entry)
 	for j, block := range entry.Blocks {
 		response, ok := block.(sdk.ToolResponse)
 		if !ok {
 			continue
 		}
-		line, ok := p.line(response, turns.At{Entry: i, Block: j})
+		line, ok := p.line(response, turns.At{Entry: i, Block: j}, own[j])
 		if !ok {
 			continue
 		}
@@ -111,9 +112,9 @@ func (p *plan) shortened(i int) (sdk.Content, int) {
 	return entry, n
 }
 
-// line returns the line for one result. ok is false if the result should stay: it was pruned before, it is malformed,
-// or a line would be no shorter.
-func (p *plan) line(r sdk.ToolResponse, at turns.At) (line string, ok bool) {
+// line returns the line for one result, of which own are marks. ok is false if the result should stay: it was pruned
+// before, it is malformed, or a line would be no shorter.
+func (p *plan) line(r sdk.ToolResponse, at turns.At, own marks.Places) (line string, ok bool) {
 	if r.CallID == "" || prune.IsPointer(r) {
 		return "", false
 	}
@@ -121,7 +122,7 @@ func (p *plan) line(r sdk.ToolResponse, at turns.At) (line string, ok bool) {
 	if ref, ok := p.pairs.Call(at); ok {
 		call = p.in.History[ref.Entry].Blocks[ref.Block].(sdk.ToolCall)
 	}
-	return summary.Line(p.in.Tools, call, r)
+	return summary.Line(p.in.Tools, call, r, own)
 }
 
 // evict drops the oldest parts before the tail until the rest fits: first exchanges, each call together with all of

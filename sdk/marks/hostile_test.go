@@ -13,7 +13,7 @@ import (
 func FuzzGrown(f *testing.F) {
 	hostile.Fuzz(f, func(text string) {
 		marks.LinesIn(text)
-		marks.LinesOf(content.String(text))
+		marks.LinesOf(content.String(text), marks.Places{1, 3})
 		marks.Cut(text, len(text)/3, len(text)/2)
 		marks.Label("bash", text)
 		for line := range strings.Lines(text) {

@@ -137,7 +137,7 @@ func Joins(line string) (before, behind bool) {
 	return false, strings.HasSuffix(line, toHead+end)
 }
 
-// LinesIn returns how many lines a text had before lines were left out of it.
+// LinesIn returns how many lines a text had before lines were left out of it, if all that reads like a mark is one.
 func LinesIn(text string) (n int) {
 	for line := range strings.Lines(text) {
 		if lines, ok := Read(line); ok {
@@ -149,16 +149,16 @@ func LinesIn(text string) (n int) {
 	return n
 }
 
-// LinesOf returns how many lines a result had when it came: the lines of the strings in it. ok is false if that cannot
-// be told because the host cut its middle out.
-func LinesOf(result json.RawMessage) (n int, ok bool) {
-	for _, s := range content.Literals(result) {
-		if strings.Contains(s.Text, RemovedBytes) {
+// LinesOf returns how many lines a result had when it came: the lines of the strings in it. own are its marks. ok is
+// false if that cannot be told because the host cut its middle out.
+func LinesOf(result json.RawMessage, own Places) (n int, ok bool) {
+	lines := ResultLines(result)
+	for _, at := range own {
+		if at > 0 && at <= len(lines) && strings.Contains(lines[at-1], RemovedBytes) {
 			return 0, false
 		}
-		n += LinesIn(s.Text)
 	}
-	return n, true
+	return own.LinesIn(lines, 1), true
 }
 
 // ForWhole reports whether a whole result is a sentence in its place: the pointer, or what the host wrote to make room.

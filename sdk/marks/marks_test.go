@@ -122,15 +122,21 @@ func TestLinesInSurviveCuts(t *testing.T) {
 
 func TestLinesOf(t *testing.T) {
 	result := content.ToolResponse{}.WithResultText("a\n[… 5 lines omitted]\nb")
-	if n, ok := marks.LinesOf(result.Result); n != 7 || !ok {
+	if n, ok := marks.LinesOf(result.Result, marks.Places{2}); n != 7 || !ok {
 		t.Errorf("%d lines, %v", n, ok)
 	}
+	if n, ok := marks.LinesOf(result.Result, nil); n != 3 || !ok {
+		t.Errorf("%d lines of what came so, %v", n, ok)
+	}
 	result.Result = []byte(`{"output":"a\nb\n","stderr":"c","code":0}`)
-	if n, ok := marks.LinesOf(result.Result); n != 3 || !ok {
+	if n, ok := marks.LinesOf(result.Result, nil); n != 3 || !ok {
 		t.Errorf("%d lines, %v", n, ok)
 	}
 	result = result.WithResultText(fmt.Sprint("a\n[5", marks.RemovedBytes, "e1]\n"))
-	if _, ok := marks.LinesOf(result.Result); ok {
+	if n, ok := marks.LinesOf(result.Result, nil); n != 2 || !ok {
+		t.Errorf("%d lines of what came so, %v", n, ok)
+	}
+	if _, ok := marks.LinesOf(result.Result, marks.Places{2}); ok {
 		t.Error("what the host cut has lines")
 	}
 }

@@ -80,9 +80,14 @@ func HasText(result json.RawMessage) bool {
 // ResultLines returns the lines of a result, without their line breaks.
 func ResultLines(result json.RawMessage) (lines []string) {
 	for _, s := range content.Literals(result) {
-		for line := range strings.Lines(s.Text) {
-			lines = append(lines, strings.TrimSuffix(line, "\n"))
-		}
+		lines = linesOf(lines, s.Text)
+	}
+	return lines
+}
+
+func linesOf(lines []string, text string) []string {
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimSuffix(line, "\n"))
 	}
 	return lines
 }

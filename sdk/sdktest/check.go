@@ -89,14 +89,33 @@ func (p problems) err(op string) error {
 // looks like a success, signed thinking changed, a pinned entry or a block of unknown kind changed, a call or a response
 // that lost its other half.
 func CheckDensity(history []sdk.Content, r sdk.DensityResult) error {
+	_, err := density(history, r)
+	return err
+}
+
+func density(history []sdk.Content, r sdk.DensityResult) (parts []check.Part, _ error) {
 	var found problems
 	// What the SDK refuses before anything travels; the host's own rules come after it.
 	edits, err := rewrite.Edits(history, r.Removals, r.Replacements, nil)
 	if err == nil {
-		_, err = check.Optimize(history, edits)
+		parts, err = check.Optimize(history, edits)
 	}
 	found.addAll(err)
-	return found.err("Optimize")
+	return parts, found.err("Optimize")
+}
+
+// recorded returns a new history as the host keeps it: its metadata says which lines are marks.
+func recorded(after []sdk.Content, parts []check.Part) []sdk.Content {
+	if len(parts) != len(after) {
+		return after
+	}
+	after = slices.Clone(after)
+	for i, p := range parts {
+		if p.Edited {
+			after[i].Metadata = p.Content.Metadata
+		}
+	}
+	return after
 }
 
 // checkReasons finds reasons that would be dropped. The host refuses nothing for them; their author will want to know.
@@ -125,16 +144,17 @@ func checkReasons(found *problems, history []sdk.Content, r sdk.DensityResult) {
 // its own or in the name of a person, a pinned entry or a block of unknown kind changed, a call or a response that lost its other half. The entries of the result must come from the history that the strategy was given: that is how kept ones
 // are told from new ones.
 func CheckCompressed(history []sdk.Content, r sdk.CompressResult) error {
-	return checkCompressed(history, r).err("Compress")
+	_, found := checkCompressed(history, r)
+	return found.err("Compress")
 }
 
-func checkCompressed(history []sdk.Content, r sdk.CompressResult) problems {
-	var found problems
+func checkCompressed(history []sdk.Content, r sdk.CompressResult) (parts []check.Part, found problems) {
 	switch {
 	case r.NoOp == "" && len(r.History) == 0:
 		found.add("the new history is empty; return sdk.NoOp with a reason if there is nothing to do")
 	case r.NoOp == "":
-		_, err := check.Compress(history, rewrite.Pieces(history, r.History))
+		var err error
+		parts, err = check.Compress(history, rewrite.Pieces(history, r.History))
 		found.addAll(err)
 	case len(r.History) > 0:
 		found.add("the result is a no-op (%s) and has a history; it can only be one of them", r.NoOp)
@@ -142,5 +162,5 @@ func checkCompressed(history []sdk.Content, r sdk.CompressResult) problems {
 	if err := check.Counts(r.Metadata.Counts); err != nil {
 		found.add("%v", err)
 	}
-	return found
+	return parts, found
 }

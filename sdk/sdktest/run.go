@@ -84,10 +84,11 @@ func (c Config) Optimize(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	}
 	count := c.counter()
 	out := Optimized{DensityResult: r, History: history, TokensBefore: count(history), TokensAfter: count(history)}
-	if err := CheckDensity(history, r); err != nil {
+	parts, err := density(history, r)
+	if err != nil {
 		return out, err
 	}
-	out.History = Apply(history, r)
+	out.History = recorded(Apply(history, r), parts)
 	out.TokensAfter = count(out.History)
 	var found problems
 	if i := firstDifference(withOrigins(history), in.History); i >= 0 {
@@ -148,7 +149,10 @@ func (c Config) Compress(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	count := c.counter()
 	out.TokensBefore, out.TokensAfter = count(history), count(out.History)
 
-	found := checkCompressed(history, r)
+	parts, found := checkCompressed(history, r)
+	if len(found) == 0 {
+		out.History = recorded(out.History, parts)
+	}
 	if i := firstDifference(withOrigins(history), in.History); i >= 0 {
 		found.broken(conform.ErrInputChanged, i, "in Compress")
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -134,13 +135,13 @@ func (f *fitter) reduce(pieces []piece, room int) int {
 		if entry.Speaker != sdk.Tool {
 			continue
 		}
-		n := int64(0)
+		n, own := int64(0), marks.In(entry)
 		text, _ := flatten(entry, func(block int, r sdk.ToolResponse) string {
 			var call sdk.ToolCall
 			if at, ok := f.pairs.Call(turns.At{Entry: p.entry, Block: block}); ok {
 				call = f.in.History[at.Entry].Blocks[at.Block].(sdk.ToolCall)
 			}
-			line, ok := Line(f.in.Tools, call, r)
+			line, ok := Line(f.in.Tools, call, r, own[block])
 			if !ok {
 				return ""
 			}

@@ -86,7 +86,7 @@ func TestLine(t *testing.T) {
 				call = sdk.ToolCall{ID: "1", Name: test.tool, Parameters: []byte(test.params)}
 			}
 			got, ok := summary.Line(taxonomy, call, sdk.ToolResponse{CallID: "1", ToolName: test.tool,
-				Error: test.err}.WithResultText(test.result))
+				Error: test.err}.WithResultText(test.result), nil)
 			if ok != (test.want != "") || ok && got != test.want {
 				t.Errorf("%v, %q", ok, got)
 			}

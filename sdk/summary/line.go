@@ -22,10 +22,10 @@ const (
 )
 
 // Line returns the one line that stands for a tool result, for example "[read_file: src/index.ts — success, 245 lines]".
-// call is the call that r answers, the zero value if unknown. ok is false if the result should stay: the line would be
-// longer, the result is such a line already, whose information about the original exists nowhere else, or parts of its
-// lines are left out, so nobody can tell how many it had.
-func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string, ok bool) {
+// call is the call that r answers, the zero value if unknown, and own are the lines of r that are marks ([marks.In]). ok
+// is false if the result should stay: the line would be longer, the result is such a line already, whose information
+// about the original exists nowhere else, or parts of its lines are left out, so nobody can tell how many it had.
+func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse, own marks.Places) (line string, ok bool) {
 	if len(r.Result) < shortestLine {
 		return "", false
 	}
@@ -33,7 +33,7 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 	if IsLine(r.ToolName, result) || marks.ForWhole(r.Result) {
 		return "", false
 	}
-	lines, ok := marks.LinesOf(r.Result)
+	lines, ok := marks.LinesOf(r.Result, own)
 	if !ok {
 		return "", false
 	}

@@ -48,7 +48,7 @@ func (h *History) New(entries []content.Content, counts []Count) []*Entry {
 	defer h.mu.Unlock()
 	out := make([]*Entry, len(entries))
 	for i, c := range entries {
-		out[i] = &Entry{ID: id(h.nextID + 1 + uint64(i)), Content: c, Count: counts[i]}
+		out[i] = &Entry{ID: id(h.nextID + 1 + uint64(i)), Content: check.Unrecorded(c), Count: counts[i]}
 	}
 	return out
 }

@@ -49,6 +49,8 @@ type Marker struct {
 	Name string
 	// Mark returns what stands behind a result that was shortened, by the sum of what it was.
 	Mark func(was Sum) string
+	// Seal returns what stands beside the id of a part that was read again.
+	Seal func(id string) string
 }
 
 // Of returns the mark for a result that does not stand where it was; "" for one that is too small.

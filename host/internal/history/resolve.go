@@ -1,8 +1,8 @@
 package history
 
 import (
-	"bytes"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/thresh-dev/thresh/internal/check"
@@ -13,15 +13,11 @@ import (
 
 // A mark that says where lines are instead ([marks.Reference]) is true while they are there. A rewrite that changes or
 // removes that place also mends the mark: it names the new place, or the lines come back, or, if room is needed, the
-// mark says that they are gone.
+// mark says that they are gone. Marks are those that the entry has recorded, and what comes back is what they took.
 
-// refers reports whether an entry has such a mark. Only what strategies wrote counts: it is asked for entries that a
-// plan edits, and for those from a store.
+// refers reports whether an entry has such a mark.
 func refers(c content.Content) bool {
-	return c.Speaker == content.Tool && slices.ContainsFunc(c.Blocks, func(b content.Block) bool {
-		r, ok := b.(content.ToolResponse)
-		return ok && bytes.Contains(r.Result, []byte(marks.Refers))
-	})
+	return slices.ContainsFunc(marks.Recorded(c), func(w marks.Written) bool { return w.Was != "" })
 }
 
 type resolver struct {
@@ -32,9 +28,16 @@ type resolver struct {
 	restore bool
 
 	before, after []marks.Result
-	at            map[spot]int // where a result is in before
-	now           map[spot]int // the index in after of a result of before
-	lines         map[int][]string
+	labels, news  map[string][]int // where in before and after results have a label
+	at            map[spot]int     // where a result is in before
+	now           map[spot]int     // the index in after of a result of before
+	lines         map[int][]string // of results of before
+	texts         map[int]text     // of results of after
+}
+
+type text struct {
+	lines []string
+	all   string // with a line break at either end
 }
 
 type spot struct{ entry, block int }
@@ -46,12 +49,85 @@ func resolve(old []*Entry, parts []check.Part, t *tools.Taxonomy, restore bool) 
 		if p.Index < 0 || !old[p.Index].Refers {
 			continue
 		}
-		for j, b := range p.Content.Blocks {
-			if response, ok := b.(content.ToolResponse); ok && bytes.Contains(response.Result, []byte(marks.Refers)) {
-				r.block(p, i, j, response)
+		mendOwn(p, func(block, _ int, was, line string) (string, bool) {
+			ref, ok := marks.ReadReference(line)
+			if was == "" || !ok {
+				return line, true
 			}
+			return r.mended(ref, was, p, spot{i, block}, line)
+		})
+	}
+}
+
+// mendOwn replaces lines of a part that it has recorded as marks. mend returns what stands there then, with its line
+// break, and whether that still is the mark. line is the number of a line in its block.
+func mendOwn(p *check.Part, mend func(block, line int, was, text string) (now string, mark bool)) {
+	own := marks.Recorded(p.Content)
+	var all []marks.Written
+	changed := false
+	for len(own) > 0 {
+		block := own[0].Block
+		n := slices.IndexFunc(own, func(w marks.Written) bool { return w.Block != block })
+		if n < 0 {
+			n = len(own)
+		}
+		if block < 0 || block >= len(p.Content.Blocks) {
+			break
+		}
+		now, left, edited := mendBlock(p.Content.Blocks[block], own[:n], mend)
+		if own, all = own[n:], append(all, left...); edited {
+			replaceBlock(p, block, now)
+			changed = true
 		}
 	}
+	if changed {
+		p.Content = check.Record(p.Content, all)
+	}
+}
+
+func mendBlock(b content.Block, own []marks.Written, mend func(int, int, string, string) (string, bool)) (
+	now content.Block, left []marks.Written, edited bool) {
+	line, moved := 0, 0 // lines that were read, and how many more there are now
+	text := func(s string) string {
+		var out strings.Builder
+		for text := range strings.Lines(s) {
+			if line++; len(own) > 0 && own[0].Line == line {
+				w := own[0]
+				own = own[1:]
+				now, mark := mend(w.Block, line, w.Was, text)
+				if w.Line += moved; mark {
+					if _, refers := marks.ReadReference(now); !refers {
+						w.Was = ""
+					}
+					left = append(left, w)
+				}
+				moved += marks.Lines(now) - marks.Lines(text)
+				text = now
+			}
+			out.WriteString(text)
+		}
+		return out.String()
+	}
+	switch b := b.(type) {
+	case content.Text:
+		was := b.Text
+		b.Text = text(was)
+		return b, left, b.Text != was
+	case content.ToolResponse:
+		var changed []content.Literal
+		for _, s := range content.Literals(b.Result) {
+			if was := s.Text; len(own) > 0 {
+				if s.Text = text(was); s.Text != was {
+					changed = append(changed, s)
+				}
+			}
+		}
+		if len(changed) > 0 {
+			b.Result = content.WithLiterals(b.Result, changed)
+		}
+		return b, left, len(changed) > 0
+	}
+	return b, left, false
 }
 
 // resolve adds to the changes of an Optimize those of marks in entries that it leaves alone. It only looks at entries
@@ -87,42 +163,18 @@ func (r *resolver) read() {
 	}
 	r.before = marks.Results(len(r.old), func(i int) *content.Content { return &r.old[i].Content }, r.tools)
 	r.after = marks.Results(len(r.parts), func(i int) *content.Content { return &r.parts[i].Content }, r.tools)
-	r.at, r.now, r.lines = map[spot]int{}, map[spot]int{}, map[int][]string{}
+	r.at, r.now, r.lines, r.texts = map[spot]int{}, map[spot]int{}, map[int][]string{}, map[int]text{}
+	r.labels, r.news = map[string][]int{}, map[string][]int{}
 	for k, x := range r.before {
+		r.labels[x.Label] = append(r.labels[x.Label], k)
 		r.at[spot{x.Entry, x.Block}] = k
 	}
 	for k, x := range r.after {
+		r.news[x.Label] = append(r.news[x.Label], k)
 		if p := r.parts[x.Entry]; p.Index >= 0 {
 			r.now[spot{p.Index, p.Origin(x.Block)}] = k
 		}
 	}
-}
-
-func (r *resolver) block(p *check.Part, part, block int, response content.ToolResponse) {
-	r.read()
-	self, known := r.at[spot{p.Index, p.Origin(block)}]
-	var changed []content.Literal
-	for _, s := range content.Literals(response.Result) {
-		if !strings.Contains(s.Text, marks.Refers) {
-			continue
-		}
-		var b strings.Builder
-		for line := range strings.Lines(s.Text) {
-			if ref, ok := marks.ReadReference(line); ok && known {
-				line = r.mended(ref, self, spot{part, block}, line)
-			}
-			b.WriteString(line)
-		}
-		if now := b.String(); now != s.Text {
-			s.Text = now
-			changed = append(changed, s)
-		}
-	}
-	if len(changed) == 0 {
-		return
-	}
-	response.Result = content.WithLiterals(response.Result, changed)
-	replaceBlock(p, block, response)
 }
 
 func replaceBlock(p *check.Part, at int, b content.Block) {
@@ -133,69 +185,76 @@ func replaceBlock(p *check.Part, at int, b content.Block) {
 	p.Content.Blocks[at], p.Kept[at] = b, -1
 }
 
-// mended returns what replaces a mark. self is the result that has it, as a number in before; here is its place in
-// parts.
-func (r *resolver) mended(ref marks.Reference, self int, here spot, line string) string {
-	source := nth(r.before, self, ref)
-	if source < 0 {
-		return line // it was not true before: another program wrote it
+// mended returns what replaces a mark of a part, and whether it is a mark. was is the sum of what it stands for, and
+// here is its place in parts.
+func (r *resolver) mended(ref marks.Reference, was string, p *check.Part, here spot, line string) (string, bool) {
+	r.read()
+	self, known := r.at[spot{p.Index, p.Origin(here.block)}]
+	if !known {
+		return line, true
 	}
-	was := r.linesOf(source)
-	lines, ok := ref.Resolve(was)
-	if !ok {
-		return line
+	source := r.nth(self, ref)
+	if source < 0 {
+		return line, true // it was not true before
+	}
+	all := r.linesOf(source)
+	lines, ok := ref.Resolve(all)
+	if !ok || marks.Sum(lines) != was {
+		return line, true
 	}
 	x := r.before[source]
 	if k, stands := r.now[spot{x.Entry, x.Block}]; stands {
-		if ref, ok = r.moved(ref, k, here, was[ref.From-1:ref.To]); ok {
-			return ref.String() + ending(line)
+		if ref, ok = r.moved(ref, k, here, all[ref.From-1:ref.To]); ok {
+			return ref.String() + ending(line), true
 		}
 	}
 	if r.restore {
-		return strings.Join(lines, "\n") + ending(line)
+		return strings.Join(lines, "\n") + ending(line), false
 	}
-	return strings.TrimSuffix(marks.Omitted(len(lines)), "\n") + ending(line)
+	return strings.TrimSuffix(marks.Omitted(len(lines)), "\n") + ending(line), true
 }
 
 func ending(line string) string { return line[len(strings.TrimRight(line, "\r\n")):] }
 
-func nth(results []marks.Result, self int, ref marks.Reference) int {
-	n := 0
-	for k := self - 1; k >= 0; k-- {
-		if results[k].Label == ref.Label {
-			if n++; n == ref.Nth {
-				return k
-			}
-		}
+// nth returns the result of before that a mark in another one refers to; -1 if there is none.
+func (r *resolver) nth(self int, ref marks.Reference) int {
+	all := r.labels[ref.Label]
+	above, _ := slices.BinarySearch(all, self)
+	if ref.Nth > above {
+		return -1
 	}
-	return -1
+	return all[above-ref.Nth]
 }
 
+// moved returns the mark for lines that a result of after has somewhere above; ok is false if it has not.
 func (r *resolver) moved(ref marks.Reference, k int, here spot, lines []string) (marks.Reference, bool) {
 	x := r.after[k]
-	response := r.parts[x.Entry].Content.Blocks[x.Block].(content.ToolResponse)
-	now := marks.ResultLines(response.Result)
-	if ref.To > len(now) || !slices.Equal(now[ref.From-1:ref.To], lines) {
-		all, run := "\n"+strings.Join(now, "\n")+"\n", "\n"+strings.Join(lines, "\n")+"\n"
-		at := strings.Index(all, run)
+	if x.Entry > here.entry || x.Entry == here.entry && x.Block >= here.block {
+		return ref, false
+	}
+	now, read := r.texts[k]
+	if !read {
+		response := r.parts[x.Entry].Content.Blocks[x.Block].(content.ToolResponse)
+		now.lines = marks.ResultLines(response.Result)
+		now.all = "\n" + strings.Join(now.lines, "\n") + "\n"
+		r.texts[k] = now
+	}
+	if ref.To > len(now.lines) || !slices.Equal(now.lines[ref.From-1:ref.To], lines) {
+		at := strings.Index(now.all, "\n"+strings.Join(lines, "\n")+"\n")
 		if at < 0 {
 			return ref, false
 		}
-		ref.To -= ref.From
-		ref.From = strings.Count(all[:at], "\n") + 1
-		ref.To += ref.From
+		ref.From = strings.Count(now.all[:at], "\n") + 1
+		ref.To = ref.From + len(lines) - 1
 	}
-	ref.Nth, ref.Label = 1, x.Label
-	for i := k + 1; i < len(r.after); i++ {
-		y := r.after[i]
-		if y.Entry > here.entry || y.Entry == here.entry && y.Block >= here.block {
-			break
-		}
-		if y.Label == ref.Label {
-			ref.Nth++
-		}
-	}
-	return ref, ref.Nth <= marks.MaxNth && (x.Entry < here.entry || x.Entry == here.entry && x.Block < here.block)
+	same := r.news[x.Label]
+	at, _ := slices.BinarySearch(same, k)
+	above := sort.Search(len(same), func(i int) bool {
+		y := r.after[same[i]]
+		return y.Entry > here.entry || y.Entry == here.entry && y.Block >= here.block
+	})
+	ref.Nth, ref.Label = above-at, x.Label
+	return ref, ref.Nth <= marks.MaxNth
 }
 
 func (r *resolver) linesOf(k int) []string {

@@ -31,46 +31,57 @@ func resolveInclusions(old []*Entry, parts []check.Part) {
 		if p.Content.Speaker != content.Human {
 			continue
 		}
-		for j := len(p.Content.Blocks) - 1; j >= 0; j-- {
-			text, ok := p.Content.Blocks[j].(content.Text)
-			if !ok {
-				continue
+		included := make([][]includedAt, len(p.Content.Blocks))
+		for j, b := range p.Content.Blocks {
+			included[j] = inclusions(b)
+		}
+		behind := func(path string, block, line int) bool {
+			for j := block; j < len(included); j++ {
+				if slices.ContainsFunc(included[j], func(f includedAt) bool {
+					return (j > block || f.line > line) && samePath(path, f.path)
+				}) {
+					return true
+				}
 			}
-			now, included := mendInclusions(text.Text, later)
-			later = append(later, included...)
-			if now != text.Text {
-				text.Text = now
-				replaceBlock(p, j, text)
+			return slices.ContainsFunc(later, func(l string) bool { return samePath(path, l) })
+		}
+		mendOwn(p, func(block, line int, _, text string) (string, bool) {
+			if path, ok := marks.ReadInclusion(strings.TrimRight(text, "\r\n")); ok && !behind(path, block, line) {
+				text = marks.InclusionAlone(path) + ending(text)
+			}
+			return text, true
+		})
+		for _, all := range included {
+			for _, f := range all {
+				later = append(later, f.path)
 			}
 		}
 	}
 }
 
-// mendInclusions returns a text with these lines mended, and the paths of the files included in it. later are those
-// included behind it.
-func mendInclusions(text string, later []string) (now string, included []string) {
-	if !strings.Contains(text, "[Earlier inclusion of ") && !strings.Contains(text, "--- ") {
-		return text, nil
+// includedAt is a file that a message includes, and the line from which on.
+type includedAt struct {
+	path string
+	line int
+}
+
+// inclusions returns the files that a block of a message includes.
+func inclusions(b content.Block) (all []includedAt) {
+	t, ok := b.(content.Text)
+	if !ok || !strings.Contains(t.Text, "--- ") {
+		return nil
 	}
-	lines := slices.Collect(strings.Lines(text))
+	lines := slices.Collect(strings.Lines(t.Text))
 	closed := false // an inclusion that begins here ends further down
-	for i := len(lines) - 1; i >= 0; i-- {
-		line := strings.TrimRight(lines[i], "\r\n")
+	for i, line := range slices.Backward(lines) {
+		line = strings.TrimRight(line, "\r\n")
 		if line == "--- End of content ---" {
 			closed = true
-			continue
-		}
-		if p, ok := marks.ReadInclusion(line); ok {
-			if !slices.ContainsFunc(slices.Concat(later, included), func(l string) bool { return samePath(p, l) }) {
-				lines[i] = marks.InclusionAlone(p) + ending(lines[i])
-			}
-			continue
-		}
-		if p, ok := check.Included(line); ok && closed {
-			included = append(included, p)
+		} else if p, ok := check.Included(line); ok && closed {
+			all = append(all, includedAt{p, i + 1})
 		}
 	}
-	return strings.Join(lines, ""), included
+	return all
 }
 
 // samePath reports whether two paths may be of one file: one may be relative to a directory that the other names.

@@ -127,23 +127,34 @@ func TestPointsHoldAfterAnOptimize(t *testing.T) {
 	}
 }
 
-// A line that says that a file is included again later says less once it is not.
+// A line that says that a file is included again later says less once it is not, unless a person wrote it.
 func TestInclusionsThatAreGone(t *testing.T) {
 	const again = "see\n[Earlier inclusion of a.go removed — included again later]\nand mind it"
 	included := "--- /w/a.go ---\npackage a\n--- End of content ---\n"
+	typed := "I read:\n[Earlier inclusion of a.go removed — included again later]\n"
 	for want, pieces := range map[string][]rewrite.Piece{
-		again: {rewrite.Keep{From: 0, To: 3}},
-		"see\n[Earlier inclusion of a.go removed]\nand mind it": {rewrite.Keep{From: 0, To: 1},
-			rewrite.Keep{From: 2, To: 3}},
+		again: {rewrite.Keep{From: 0, To: 4}},
+		"see\n[Earlier inclusion of a.go removed]\nand mind it": {rewrite.Keep{From: 0, To: 2},
+			rewrite.Keep{From: 3, To: 4}},
 	} {
-		h := of(t, human(again), human(included), says("b"))
-		s := h.Snapshot()
-		plan, err := s.PlanCompress(t.Context(), s.Entries, "s", pieces, counts)
+		h := of(t, human("see\n"+included+"and mind it"), human(typed), human(included), says("b"))
+		plan, err := h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{{Blocks: []rewrite.BlockPiece{{
+			Block: content.Text{Text: again}}}}}, counts)
+		if err == nil {
+			_, err = h.Apply(plan)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := plan.Contents()[0].Blocks[0].(content.Text).Text; got != want {
-			t.Errorf("got %q", got)
+		s := h.Snapshot()
+		plan, err = s.PlanCompress(t.Context(), s.Entries, "s", pieces, counts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []string{want, typed} {
+			if got := plan.Contents()[i].Blocks[0].(content.Text).Text; got != want {
+				t.Errorf("got %q", got)
+			}
 		}
 	}
 }

@@ -51,6 +51,14 @@ func (m Marks) id(of history.Sum) string {
 	return fmt.Sprintf("%015d", sum%1e15)
 }
 
+// Seal returns what stands beside an id in what is given back. It cannot be guessed, so whatever has it was given back
+// by this conversation's host.
+func (m Marks) Seal(id string) string {
+	mac := hmac.New(sha256.New, m.Key)
+	_, _ = fmt.Fprintf(mac, "seal %q %q %q", m.Owner, m.Conversation, id)
+	return fmt.Sprintf("%09d", binary.BigEndian.Uint64(mac.Sum(nil))%1e9)
+}
+
 // A marker's name, which the log has with each view that it made.
 const (
 	recallMarks = "recall "
@@ -63,10 +71,10 @@ type Marker = history.Marker
 // Marker returns what makes the marks of the conversation's views.
 func (m Marks) Marker() *Marker {
 	if m.Hash {
-		return &Marker{Name: hashMarks + m.Conversation,
+		return &Marker{Name: hashMarks + m.Conversation, Seal: m.Seal,
 			Mark: func(was history.Sum) string { return " [hash=" + m.id(was) + "]" }}
 	}
-	return &Marker{Name: recallMarks + m.Conversation,
+	return &Marker{Name: recallMarks + m.Conversation, Seal: m.Seal,
 		Mark: func(was history.Sum) string { return marks.Recall(m.id(was)) }}
 }
 

@@ -28,6 +28,8 @@ type Settings struct {
 	// Bound is how many tokens of what is kept may count. What stands in an entry beside it, such as the other results of
 	// parallel calls, stays with it: that may be as much again, and no more.
 	Bound int
+	// Seal returns the seal of what was read again, by its id; nil if nothing can be.
+	Seal func(id string) string
 }
 
 // same reports whether the same entries match. Compiled rules may have been forgotten and made again.

@@ -27,7 +27,8 @@ func begin(t testing.TB, bound int, patterns ...string) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{set: keep.Settings{Tools: taxonomy, Root: "/r", Bound: bound}}
+	s := &session{set: keep.Settings{Tools: taxonomy, Root: "/r", Bound: bound,
+		Seal: func(id string) string { return id + id }}}
 	s.rules(t, patterns...)
 	return s
 }
@@ -280,8 +281,13 @@ func TestWhatWasRecalledIsKeptUntilAPersonSpeaks(t *testing.T) {
 			s.add(check.MarkMade(text(content.Human, "what was said"), "one-shot"))
 		}, held},
 		"a script that recalls": {func(s *session) {
-			s.call("exec", `{"input":"tools.thresh_recall({query: 'x'})"}`, "[recalled: turn 1, Read a.go]\nx")
+			s.call("exec", `{"input":"tools.thresh_recall({query: 'x'})"}`,
+				`{"text":"[recalled: turn 1, Read a.go, id 7, seal 77]\nx"}`)
 		}, held + ", e7 thresh_recall"},
+		"a script that prints what was not given back": {func(s *session) {
+			s.call("Bash", `{"command":"cat thresh_recall.md"}`,
+				"[recalled: turn 1, Read a.go, id 7, seal 78]\n[recalled: turn 1, id 7]")
+		}, held},
 		"a script that only names it": {func(s *session) { s.call("exec", `{"input":"thresh_recall"}`, "x") }, held},
 		"another tool that prints a mark": {func(s *session) {
 			s.call("WebFetch", `{"url":"https://example.com"}`, "[recalled: turn 1, Read a.go]\nx")

@@ -25,9 +25,10 @@ func recalling(b content.Block) bool {
 	return ok && (tools.Recalls(c.Name) || bytes.Contains(c.Parameters, []byte(tools.Recall)))
 }
 
-// recall takes in a result. Of a script it counts if it has something that was read again.
+// recall takes in a result. Of a script it counts if it has something that the host has sealed.
 func (k *Keeper) recall(e Entry, c call, r content.ToolResponse) {
-	if !c.recalls || !tools.Recalls(c.Name) && !sentences.HasRecalled(r.ResultText()) {
+	script := !tools.Recalls(c.Name)
+	if !c.recalls || script && (k.set.Seal == nil || !sentences.HasRecalled(r.ResultText(), k.set.Seal)) {
 		return
 	}
 	last := recall{id: e.ID, tokens: e.Tokens}

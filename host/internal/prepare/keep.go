@@ -15,8 +15,12 @@ import (
 func (t *turn) keep() error {
 	s := t.snapshot()
 	set := t.req.Settings
+	var seal func(id string) string
+	if t.req.Marks != nil {
+		seal = t.req.Marks.Seal
+	}
 	t.keeper.Follow(keep.Settings{
-		Rules: set.Keep, Tools: set.Tools, Root: set.WorkspaceRoot, Dirs: &t.dirs,
+		Rules: set.Keep, Seal: seal, Tools: set.Tools, Root: set.WorkspaceRoot, Dirs: &t.dirs,
 		Bound: int(set.KeepShare * float64(t.outcome.Limits.Hard)),
 	}, len(s.Entries), s.Added, kept(s))
 	t.outcome.Warnings = append(t.outcome.Warnings, t.keeper.Warnings()...)

@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/lazyregexp"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
 // minResult is how many tokens of a result must be left for the rung to be worthwhile: with less, the model could as
@@ -101,7 +102,7 @@ func shares(all []result, more int) (large []result, most int) {
 func (l *ladder) shorten(ctx context.Context, entry, block, most int) (content.ToolResponse, error) {
 	old := l.base.Entries[entry]
 	response := l.entries[entry].Blocks[block].(content.ToolResponse)
-	c := newCut(response.ResultText(), old.ID)
+	c := newCut(response, old.ID, marks.In(l.entries[entry])[block])
 	keep := int(int64(len(c.text)) * int64(most) / int64(max(old.Blocks[block], 1)))
 	for {
 		keep = keep * 9 / 10
@@ -126,10 +127,13 @@ const cutLine = "[%d bytes removed here to stay under the context limit: entry %
 
 var cutBytes = lazyregexp.New(`^\[([0-9]{1,12}) bytes removed here to stay under the context limit: entry `)
 
-func newCut(text, entryID string) cut {
-	from := 0
+// newCut reads a result, of which the lines own are marks.
+func newCut(r content.ToolResponse, entryID string, own marks.Places) cut {
+	text := r.ResultText()
+	from, n := 0, 0
 	for line := range strings.Lines(text) {
-		if m := cutBytes().FindStringSubmatch(line); m != nil && strings.HasSuffix(line, "entry "+entryID+"]\n") {
+		n++
+		if m := cutBytes().FindStringSubmatch(line); m != nil && own.Has(n) {
 			gone, _ := strconv.Atoi(m[1]) // the expression bounds it
 			return cut{text[:from] + text[from+len(line):], from, gone, entryID}
 		}

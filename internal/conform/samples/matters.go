@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -96,7 +97,14 @@ func (w *worker) cut(name string, params map[string]string, was, left string) {
 		w.added = map[int]content.Content{}
 	}
 	w.added[at] = c
-	w.out[at] = tool(c.Blocks[0].(content.ToolResponse).WithResultText(left))
+	now := tool(c.Blocks[0].(content.ToolResponse).WithResultText(left))
+	var own []marks.Written
+	for i, line := range marks.BlockLines(now.Blocks[0]) {
+		if marks.Reads(line) {
+			own = append(own, marks.Written{Line: i + 1})
+		}
+	}
+	w.out[at] = check.Record(now, own)
 }
 
 // fail is a call that failed: with an error of its own, or with a result that says so.

@@ -27,6 +27,8 @@ type Asked struct {
 type Part struct {
 	search.Passage
 	ID string
+	// Seal tells the host later that it gave this back; "" where nobody asks.
+	Seal string
 }
 
 // maxTokens bounds an answer for which a bound is given.
@@ -103,7 +105,7 @@ func (a Asked) text(parts []Part) (string, error) {
 		if out.Len() > 0 {
 			out.WriteString("\n\n")
 		}
-		out.WriteString(marks.Recalled(p.Turn, p.where()) + "\n" + p.Text)
+		out.WriteString(marks.Recalled(p.Turn, p.where(), p.Seal) + "\n" + p.Text)
 	}
 	if out.Len() == 0 {
 		return "", fmt.Errorf("%.100q has %d lines", a.ID, parts[0].Of)

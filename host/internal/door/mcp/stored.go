@@ -19,10 +19,21 @@ import (
 func Stored(in store.Store, key store.Key, t *tools.Taxonomy) func(context.Context, Asked) ([]Part, error) {
 	s := stored{in, key, t}
 	return func(ctx context.Context, a Asked) ([]Part, error) {
+		var parts []Part
+		var err error
 		if a.Query != "" {
-			return s.search(ctx, a)
+			parts, err = s.search(ctx, a)
+		} else {
+			parts, err = s.read(ctx, a.ID)
 		}
-		return s.read(ctx, a.ID)
+		if err != nil || len(parts) == 0 {
+			return nil, err
+		}
+		sealed, err := journal.MarksOf(ctx, in, key)
+		for i := range parts {
+			parts[i].Seal = sealed.Seal(parts[i].ID)
+		}
+		return parts, err
 	}
 }
 
@@ -41,7 +52,7 @@ func (s stored) search(ctx context.Context, a Asked) ([]Part, error) {
 func Parts(found []search.Passage) []Part {
 	parts := make([]Part, len(found))
 	for i, p := range found {
-		parts[i] = Part{p, p.Entry + "." + strconv.Itoa(p.Block)}
+		parts[i] = Part{Passage: p, ID: p.Entry + "." + strconv.Itoa(p.Block)}
 	}
 	return parts
 }
@@ -84,7 +95,7 @@ func (s stored) read(ctx context.Context, id string) ([]Part, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, Part{p, at.Entry + "." + strconv.Itoa(at.Block)})
+		parts = append(parts, Part{Passage: p, ID: at.Entry + "." + strconv.Itoa(at.Block)})
 	}
 	return parts, nil
 }

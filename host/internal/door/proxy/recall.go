@@ -87,7 +87,7 @@ func (s *Server) lookUp(ctx context.Context, of store.Key, id string, may func(i
 	if err != nil {
 		return nil, err
 	}
-	return []mcp.Part{{Passage: whole, ID: id}}, nil
+	return []mcp.Part{{Passage: whole, ID: id, Seal: found.seal}}, nil
 }
 
 // part is a part of a conversation, and where it stands.
@@ -96,6 +96,7 @@ type part struct {
 	entry string
 	block int
 	content.Block
+	seal string // of its id
 }
 
 // part finds the part with an id, nil if none has it: in memory, or in the store, where another host may have removed
@@ -138,7 +139,7 @@ func (s *Server) part(ctx context.Context, of store.Key, id string, hash bool, m
 		for _, e := range all.Added {
 			for j, b := range e.Content.Blocks {
 				if marks.ID(b) == id {
-					return &part{key, e.ID, j, b}, nil
+					return &part{key, e.ID, j, b, marks.Seal(id)}, nil
 				}
 			}
 		}
@@ -157,7 +158,7 @@ func (b *branch) part(id string) *part {
 	for _, e := range b.entries {
 		for j, block := range e.Content.Blocks {
 			if known && e.Refs[j] == at || !known && b.recalls.ID(block) == id {
-				return &part{store.Key{Owner: owner, ID: b.session.ID()}, e.ID, j, block}
+				return &part{store.Key{Owner: owner, ID: b.session.ID()}, e.ID, j, block, b.recalls.Seal(id)}
 			}
 		}
 	}
@@ -202,7 +203,8 @@ func (s *Server) search(ctx context.Context, of store.Key, a mcp.Asked, may func
 	for _, p := range found {
 		i := slices.IndexFunc(only.Added, func(e journal.Added) bool { return e.ID == p.Entry })
 		if i >= 0 { // another host may go on with it now
-			parts = append(parts, mcp.Part{Passage: p, ID: marks.ID(only.Added[i].Content.Blocks[p.Block])})
+			id := marks.ID(only.Added[i].Content.Blocks[p.Block])
+			parts = append(parts, mcp.Part{Passage: p, ID: id, Seal: marks.Seal(id)})
 		}
 	}
 	return parts, err
@@ -229,7 +231,7 @@ func (b *branch) search(ctx context.Context, s *Server, q search.Query) ([]mcp.P
 		}
 		e := b.entries[i]
 		id := b.known(e.Refs[p.Block], e.Content.Blocks[p.Block])
-		parts = append(parts, mcp.Part{Passage: p, ID: id})
+		parts = append(parts, mcp.Part{Passage: p, ID: id, Seal: b.recalls.Seal(id)})
 	}
 	return parts, nil
 }

@@ -304,7 +304,7 @@ func recall(t *testing.T, base, id, session string) (text string, failed bool) {
 		text, failed = a.Result.Content[0].Text, a.Result.IsError
 	}
 	if head, rest, is := strings.Cut(text, "\n"); is && strings.HasPrefix(head, "[recalled: turn 1, ") &&
-		strings.HasSuffix(head, ", id "+id+"]") {
+		strings.Contains(head, ", id "+id+", seal ") && strings.HasSuffix(head, "]") {
 		text = rest
 	}
 	return text, failed
