@@ -85,7 +85,7 @@ func TestAnIndexJudgesAsAWalkOverEverything(t *testing.T) {
 			}
 		}
 	})
-	if pairsBroken == 0 || applied == 0 {
+	if !testing.Short() && (pairsBroken == 0 || applied == 0) { // few draws may have none
 		t.Errorf("%d answers broke a pair, %d were applied: the test tells nothing", pairsBroken, applied)
 	}
 }

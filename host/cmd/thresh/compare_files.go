@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare/htmlreport"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
@@ -18,6 +20,8 @@ import (
 func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, error) {
 	var sessions []compare.Session
 	var failed error
+	var read []string
+	var all []*transcript.Transcript
 	names := sessionNames(files)
 	seen := map[string]bool{} // as given: two paths to one file count as two sessions
 	bar := newProgress(a.err)
@@ -39,11 +43,21 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 			failed = errReported
 			continue
 		}
-		// After the progress line is cleared: the first note would be printed behind it.
-		a.warnings(file, t.Notes)
-		sessions = append(sessions, compare.Session{Name: names[file], Transcript: t})
+		read, all = append(read, file), append(all, t)
+	}
+	transcript.CountOnce(all)
+	for i, t := range all {
+		a.warnings(read[i], t.Notes)
+		if t.Elsewhere > 0 && len(t.Requests()) == 0 {
+			fmt.Fprintf(a.err, "%s: it has no request of its own and is not compared\n", displayPath(read[i]))
+			continue
+		}
+		sessions = append(sessions, compare.Session{Name: names[read[i]], Transcript: t})
 	}
 	a.endNotes()
+	if len(sessions) == 0 && failed == nil {
+		return nil, errors.New("no session has a request of its own")
+	}
 	return sessions, failed
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -156,8 +157,8 @@ func (r *recording) answer(n int) func(func(int) bool) {
 		if n+1 < len(r.Requests) {
 			end = r.Requests[n+1].Entry
 		}
-		for i := r.Requests[n].Entry; i < end && e[i].Speaker == content.AI; i++ {
-			if !yield(i) {
+		for i := r.Requests[n].Entry; i < end && (e[i].Speaker == content.AI || transcript.ByProvider(e[i])); i++ {
+			if e[i].Speaker == content.AI && !yield(i) {
 				return
 			}
 		}

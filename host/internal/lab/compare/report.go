@@ -67,6 +67,8 @@ type SessionReport struct {
 	// Billed is how many requests the recording has usage of: the provider's own counts are then the base of all
 	// figures, and other requests count nothing. If it is 0, the figures are the host's counts.
 	Billed int `json:"billedRequests"`
+	// Elsewhere is how many of the recorded requests are another session's: they are in no figure of this one.
+	Elsewhere int `json:"elsewhereRequests,omitempty"`
 	// Plan is what was used of the windows of the user's plan meanwhile, by all that used it; none if that is not
 	// known.
 	Plan []provider.Part `json:"plan,omitempty"`

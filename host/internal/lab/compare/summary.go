@@ -22,7 +22,7 @@ func (c *comparison) report() *Report {
 	}
 	for i, s := range c.options.Sessions {
 		session := SessionReport{Name: s.Name, Format: s.Transcript.Format, Entries: len(s.Transcript.Entries),
-			Plan: s.Transcript.Plan}
+			Plan: s.Transcript.Plan, Elsewhere: s.Transcript.Elsewhere}
 		session.Results = Results{Variants: make([]Result, 0, len(c.variants))}
 		var untouched slot
 		if rec := c.recordings[i]; rec != nil {

@@ -69,8 +69,9 @@ func (r *Report) Warnings() []string {
 
 // uncounted says what the figures leave out because the recordings do not have it.
 func (r *Report) uncounted(add func(format string, args ...any)) {
-	plain, unbilled := 0, 0
+	plain, unbilled, elsewhere := 0, 0, 0
 	for _, s := range r.Sessions {
+		elsewhere += s.Elsewhere
 		switch {
 		case s.Entries == 0:
 		case s.Billed == 0:
@@ -78,6 +79,9 @@ func (r *Report) uncounted(add func(format string, args ...any)) {
 		default:
 			unbilled += s.Nothing.Turns - s.Billed
 		}
+	}
+	if elsewhere > 0 {
+		add("%d requests are another session's, which is repeated: each is counted in the session that made it", elsewhere)
 	}
 	if plain > 0 {
 		add("%d of %d sessions have no usage: tool schemas, answers, and system prompts that are not recorded are not "+

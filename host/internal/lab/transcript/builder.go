@@ -135,6 +135,7 @@ func (b *builder) finish(o Options) (*Transcript, error) {
 	b.inspectPairs()
 	b.readUsage()
 	b.readModel()
+	b.noteCopied()
 	if err := b.judge(o.From != ""); err != nil {
 		return nil, err
 	}

@@ -15,14 +15,14 @@ import (
 // "progress" repeats what sub-agents and hooks print, "file-history-snapshot" holds copies of files. A type that is
 // missing here is reported as unknown, and nothing else happens.
 var isClaudeBookkeeping = nameIn("progress", "file-history-snapshot", "queue-operation", "summary", "pr-link",
-	"last-prompt", "custom-title", "ai-title", "agent-name", "permission-mode", "worktree-state")
+	"last-prompt", "custom-title", "ai-title", "agent-name", "permission-mode", "mode", "worktree-state")
 
 // isClaudeField reports whether a field of user and assistant records is known. The first group is read. The second
 // holds no conversation: where and how the session ran, and what the screen shows. toolUseResult is a copy of the
 // result plus the whole file before and after an edit, which the model never saw.
 var isClaudeField = nameIn("type", "message", "attachment", "uuid", "timestamp", "sessionId", "isSidechain", "isMeta",
 	"isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage", "parentUuid", "logicalParentUuid",
-	"userType", "cwd", "version", "gitBranch", "slug", "requestId", "permissionMode", "toolUseResult",
+	"userType", "cwd", "version", "gitBranch", "slug", "requestId", "permissionMode", "toolUseResult", "forkedFrom",
 	"sourceToolAssistantUUID", "sourceToolUseID", "todos", "thinkingMetadata")
 
 var isClaudeMessageField = nameIn("id", "type", "role", "model", "content", "usage", "stop_reason", "stop_sequence")
@@ -198,7 +198,11 @@ func (c *claudeThread) assistant(r record, message ordered.Object) {
 	if !c.old[id] { // every line of a message repeats its usage, which must count once
 		meta.Raw("usage", message.Raw("usage"))
 	}
+	if sent := r.Text("requestId"); id != "" && sent != "" {
+		meta.Text(fieldRequest, id+" "+sent) // gateways make up ids that are not unique
+	}
 	meta.Flag("isApiErrorMessage", r.True("isApiErrorMessage"))
+	meta.Flag(fromFork, r.Has("forkedFrom"))
 	if merge {
 		c.b.Extend(entry, blocks)
 		c.b.Entries[entry].Metadata = meta.JSON()
@@ -216,6 +220,7 @@ func (c *claudeThread) user(r record, message ordered.Object) {
 	meta.Flag("isMeta", r.True("isMeta"))
 	meta.Flag("isSummary", r.True("isCompactSummary"))
 	meta.Flag("isVisibleInTranscriptOnly", r.True("isVisibleInTranscriptOnly") && !r.True("isCompactSummary"))
+	meta.Flag(fromFork, r.Has("forkedFrom"))
 	c.b.UserEntries(r.line, c.b.messageContent(r.line, message.Raw("content")), content.Content{Metadata: meta.JSON()})
 }
 
@@ -227,6 +232,7 @@ func (c *claudeThread) attachment(r record, attached ordered.Object) {
 	meta := stamped(r.Raw("timestamp"))
 	meta.Flag("isMeta", t != "queued_command")
 	meta.Text("attachment", t)
+	meta.Flag(fromFork, r.Has("forkedFrom"))
 	var blocks []content.Block
 	for _, field := range []string{"prompt", "content", "snippet", "addedLines", "addedBlocks", "skills", "files",
 		"blockingError", "newDate"} {

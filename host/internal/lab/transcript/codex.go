@@ -14,7 +14,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/host/internal/provider/responses"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // isCodexType reports whether t is a record type of Codex rollouts. Only response_item is the model's history.
@@ -44,6 +43,9 @@ type codex struct {
 	told  int    // the last entry that has usage; -1: none
 	after bool   // the items at hand are the context after a compaction
 	total []byte // what the session had used at the last report
+	fork  fork
+	// spare is the last report that no entry took: that of a compaction, whose answer is no item.
+	spare ordered.Object
 	plan  provider.Plan
 }
 
@@ -77,9 +79,13 @@ func (c *codex) record(r record) error {
 	}
 	// Items have no time of their own.
 	stamp := r.Raw("timestamp")
+	if c.fork.leaves(payload.Text("turn_id"), r.Text("timestamp")) {
+		c.Pause()
+		c.reply = -1
+	}
 	switch t := r.Text("type"); t {
 	case "session_meta":
-		c.session(payload)
+		c.session(payload, r.Text("timestamp"))
 	case "response_item":
 		c.item(r.line, stamp, payload)
 	case "compacted":
@@ -104,7 +110,7 @@ func (c *codex) record(r record) error {
 		c.b.t.Model = cmp.Or(payload.Text("model"), c.b.t.Model)
 		c.b.aside(r.line, "record of type turn_context")
 	case "token_usage_record": // of newer versions
-		c.usage(payload.Raw("usage"))
+		c.usage(payload.Raw("usage"), payload.Text("response_id"))
 	case "world_state":
 		c.b.aside(r.line, "record of type world_state")
 	default:
@@ -114,7 +120,8 @@ func (c *codex) record(r record) error {
 }
 
 // session reads the head of a session. Newer versions record the system prompt as an object, older ones as text.
-func (c *codex) session(payload ordered.Object) {
+func (c *codex) session(payload ordered.Object, stamp string) {
+	c.fork.head(payload, stamp)
 	c.b.t.ID = cmp.Or(c.b.t.ID, payload.Text("id"))
 	c.b.t.workedIn(payload.Text("cwd"))
 	text := cmp.Or(payload.Object("base_instructions").Text("text"), payload.Text("instructions"))
@@ -148,11 +155,13 @@ func (c *codex) item(line int, stamp []byte, item ordered.Object) {
 	}
 }
 
-// meta marks the context after a compaction as fromCompaction: its entries repeat older ones and are no new turns.
+// meta marks the context after a compaction as fromCompaction: its entries repeat older ones and are no new turns. What
+// a fork copied is marked as fromFork.
 func (c *codex) meta(stamp []byte) ordered.Builder {
 	var meta ordered.Builder
 	meta.Raw("timestamp", stamp)
 	meta.Flag("fromCompaction", c.after)
+	meta.Flag(fromFork, c.fork.copying)
 	return meta
 }
 
@@ -173,7 +182,7 @@ func (c *codex) call(line int, stamp []byte, id, name string, arguments json.Raw
 
 // otherCall reads calls of built-in tools. A call without a call id, such as a web search, was executed by the
 // provider, which records no result. It gets an id and an empty result: otherwise it would look as if it were still
-// running, and strategies never touch running calls.
+// running, and strategies never touch running calls. No request follows from it: see [ByProvider].
 func (c *codex) otherCall(line int, stamp []byte, name string, item ordered.Object) {
 	arguments := item.Copy("action")
 	if arguments == nil {
@@ -187,7 +196,7 @@ func (c *codex) otherCall(line int, stamp []byte, name string, item ordered.Obje
 	id = fmt.Sprintf("prov_%d", c.calls+1)
 	c.call(line, stamp, id, name, arguments)
 	meta := c.meta(stamp)
-	meta.Flag("providerExecuted", true)
+	meta.Flag(providerExecuted, true)
 	c.Pause()
 	c.Answer(line, meta.JSON(), content.ToolResponse{CallID: id, ToolName: name, Result: json.RawMessage("null")})
 	c.Pause()
@@ -237,7 +246,11 @@ func (c *codex) message(line int, stamp []byte, item ordered.Object) {
 // is no such list. The entries before are kept in the history, behind a [Boundary].
 func (c *codex) compacted(line int, stamp []byte, payload ordered.Object) {
 	c.Pause()
-	c.b.boundary(BoundaryCompacted, payload.But("replacement_history").OrEmpty())
+	about := payload.But("replacement_history")
+	if usage := c.compaction(payload); !c.fork.copying {
+		about = append(about, usage...)
+	}
+	c.b.boundary(BoundaryCompacted, about.OrEmpty())
 	c.after = true
 	// An empty list is an emptied context, and differs from none.
 	list, ok := ordered.Elements(payload.Raw("replacement_history"))
@@ -257,37 +270,6 @@ func (c *codex) compacted(line int, stamp []byte, payload ordered.Object) {
 	// What the model says next is no part of the old context.
 	c.Pause()
 	c.reply = -1
-}
-
-// report takes the usage of a request. A report whose total has not grown repeats the one before, as when the limits of
-// an account are reported anew: no request was made between them.
-func (c *codex) report(info ordered.Object) {
-	total := info.Raw("total_token_usage")
-	if !rawjson.IsNull(total) && bytes.Equal(total, c.total) {
-		return
-	}
-	c.total = bytes.Clone(total)
-	c.usage(info.Raw("last_token_usage"))
-}
-
-// usage attaches the provider's counts to the first entry that answered the request. Codex reports them when the
-// request is over, which may be after the results of its calls, and repeats the report when nothing was asked since.
-// Several requests whose answers follow each other directly share an entry. The first report is kept then, because its
-// prompt ended right before that entry.
-func (c *codex) usage(usage []byte) {
-	if c.reply < 0 || rawjson.IsNull(usage) {
-		return
-	}
-	reply := c.reply
-	if c.reply = -1; reply == c.told {
-		return
-	}
-	c.told = reply
-	entry := &c.b.Entries[reply]
-	var meta ordered.Builder
-	meta.Rest(ordered.Of(entry.Metadata))
-	meta.Raw("usage", usage)
-	entry.Metadata = meta.JSON()
 }
 
 // end refuses a file with bookkeeping alone: the user has named the wrong file.

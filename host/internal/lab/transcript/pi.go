@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
@@ -32,6 +33,7 @@ func isPiRecord(t string, o ordered.Object) bool {
 type pi struct {
 	speech
 	records []record // all but the header, in the order of the file
+	began   string   // when a session that names its parent left it; "" for others
 }
 
 // isPiMessageField reports whether a field of a message is known; "details" is for the screen.
@@ -46,6 +48,9 @@ func (p *pi) record(r record) error {
 	if r.Text("type") == "session" {
 		p.b.t.ID = cmp.Or(p.b.t.ID, r.Text("id"))
 		p.b.t.workedIn(r.Text("cwd"))
+		if r.Has("parentSession") && len(p.records) == 0 {
+			p.began = r.Text("timestamp")
+		}
 		return nil
 	}
 	p.records = append(p.records, record{line: r.line, Object: ordered.Of(bytes.Clone(r.whole))})
@@ -121,6 +126,13 @@ func (p *pi) end() error {
 	return nil
 }
 
+// copied reports whether a record is the parent's: a fork has copies of them, with their times.
+func (p *pi) copied(r record) bool {
+	at, err := time.Parse(time.RFC3339, r.Text("timestamp"))
+	began, errBegan := time.Parse(time.RFC3339, p.began)
+	return err == nil && errBegan == nil && at.Before(began)
+}
+
 func (p *pi) summary(r record) {
 	meta := stamped(r.Raw("timestamp"))
 	meta.Flag("isSummary", true)
@@ -131,7 +143,11 @@ func (p *pi) summary(r record) {
 // which precede the compaction in the file. before are the records before it. Versions before 2 name the first kept
 // record by its index, later ones by its id.
 func (p *pi) compaction(before []int, r record) {
-	p.b.boundary(BoundaryCompaction, r.But("summary", "type", "id", "parentId", "details").OrEmpty())
+	about := r.But("summary", "type", "id", "parentId", "details")
+	if p.copied(r) {
+		about = append(about, ordered.Field{Name: fromFork, Value: []byte("true")})
+	}
+	p.b.boundary(BoundaryCompaction, about.OrEmpty())
 	p.summary(r)
 	kept := false
 	first, byIndex := ordered.Whole(r.Raw("firstKeptEntryIndex"))
@@ -155,6 +171,7 @@ func (p *pi) message(r record, m ordered.Object, again bool) {
 	b.unread(r.line, "a message", m, isPiMessageField)
 	meta := stamped(ordered.First(r.Raw("timestamp"), m.Raw("timestamp")))
 	meta.Flag("fromCompaction", again)
+	meta.Flag(fromFork, p.copied(r))
 	switch role := m.Text("role"); role {
 	case "assistant":
 		blocks := b.piContent(r.line, m.Raw("content"))
@@ -166,6 +183,7 @@ func (p *pi) message(r record, m ordered.Object, again bool) {
 		meta.Raw("model", m.Raw("model"))
 		if !again {
 			meta.Raw("usage", m.Raw("usage"))
+			meta.Text(fieldRequest, m.Text("responseId"))
 		}
 		// Each record of the model is a whole answer: two in a row are two requests.
 		p.Pause()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // Request is one request of the recorded agent to its model. Recordings do not contain requests; they follow from who
@@ -28,8 +29,8 @@ type Request struct {
 }
 
 // Requests returns the requests of the recorded agent, in order: one before each run of entries of the AI, and one at
-// the end if the last entry is not the AI's; that one was never answered. Replays, comparisons and explanations all use
-// it, so they agree on when the model was called.
+// the end if the last entry is not the AI's; that one was never answered. What another session asked is none of them.
+// Replays, comparisons and explanations all use it, so they agree on when the model was called.
 func (t *Transcript) Requests() []Request {
 	replaced, usage := t.Replaced(), t.Usage
 	var out []Request
@@ -53,27 +54,36 @@ func (t *Transcript) Requests() []Request {
 			next.Boundary, next.From = true, i
 		}
 		// A compaction in the middle of an answer separates two requests.
-		if c.Speaker == content.AI && (before != content.AI || replaced[i]) {
+		if c.Speaker == content.AI && (before != content.AI || replaced[i]) && !copied(c) {
 			ask(i)
 		}
 		if at, ok := Time(c); ok {
 			next.At = at
 		}
-		before = c.Speaker
+		if before = c.Speaker; ByProvider(c) {
+			before = content.AI
+		}
 	}
-	if len(t.Entries) > 0 && before != content.AI {
+	if n := len(t.Entries); n > 0 && before != content.AI && !copied(t.Entries[n-1]) {
 		ask(len(t.Entries))
 	}
 	usage = t.Usage
 	for i := range slices.Backward(out) {
 		first := len(usage)
-		for first > 0 && usage[first-1].Entry >= out[i].Entry {
+		// The compaction with which a fork may begin has no request before it.
+		for first > 0 && (usage[first-1].Entry >= out[i].Entry || i == 0) {
 			first--
 		}
 		out[i].Usage, usage = usage[first:], usage[:first:first]
 	}
 	return out
 }
+
+const providerExecuted = "providerExecuted"
+
+// ByProvider reports whether an entry has the result of a call that the provider ran while it answered, such as a web
+// search: what the model says behind it is the same answer.
+func ByProvider(c content.Content) bool { return rawjson.Field(c.Metadata, providerExecuted) != nil }
 
 // Replaced returns the positions of the entries before which a compaction of the recorder emptied the context. A key
 // may equal the number of entries.

@@ -36,6 +36,9 @@ type Transcript struct {
 	// Usage holds the provider's token counts of each request that the recorder reported, in the order of the entries;
 	// nil if the file has none. It continues across Boundaries.
 	Usage []Usage
+	// Elsewhere is how many requests are another session's, whose conversation this one repeats: they are in no Usage and
+	// in no [Transcript.Requests].
+	Elsewhere int
 	// Plan is what was used of the windows of the user's plan while the session ran, by all that used it; nil if the
 	// file does not say.
 	Plan []provider.Part

@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
+	"github.com/thresh-dev/thresh/host/internal/provider/responses"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -129,8 +130,12 @@ func (b *builder) missAnswers() {
 // carried reports whether blocks of a kind are known although the history has no form for them: only the provider that
 // made them can read them, and it gets them back.
 func carried(kind string) bool {
-	k := anthropic.Form.Part(kind)
-	return k != nil && (k.Is == provider.Fence || k.Is == provider.Bound || k.Is == provider.Own)
+	for _, k := range []*provider.Kind{anthropic.Form.Part(kind), responses.Item(kind)} {
+		if k != nil && (k.Is == provider.Fence || k.Is == provider.Bound || k.Is == provider.Own) {
+			return true
+		}
+	}
+	return false
 }
 
 // contentBytes returns how many bytes of conversation are in understood blocks. Counting tokens would take longer than

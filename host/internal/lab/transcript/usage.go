@@ -18,6 +18,8 @@ type Usage struct {
 	// Entry is the first entry that answered the request. The request held the entries before it, from the last
 	// [Boundary] that replaced the context.
 	Entry int `json:"entry"`
+	// ID is the provider's id of the request or of its answer; "" if it was not recorded.
+	ID string `json:"id,omitempty"`
 	// Model is the recorder's name of the model; "" if unknown.
 	Model string `json:"model,omitempty"`
 	// PromptTokens is the whole prompt, including what was read from the prompt cache and written to it. It includes
@@ -34,28 +36,39 @@ type Usage struct {
 	Output int `json:"output"`
 }
 
-// readUsage collects usage from metadata.usage of the entries, not from the file's own records, so a session has the
-// same usage in every format. Recorders write zeros for answers that came from no provider, such as an error message of
+// readUsage collects usage from metadata.usage of the entries, and from what is said of compactions, not from the file's
+// own records, so a session has the same usage in every format. Recorders write zeros for answers that came from no provider, such as an error message of
 // the agent; those have no usage.
 func (b *builder) readUsage() {
-	for i, c := range b.Entries {
-		if c.Speaker != content.AI {
-			continue
+	next, last := 0, 0 // boundary, and the entry of the model before it
+	for i := 0; i <= len(b.Entries); i++ {
+		// The request of a compaction held what the request before it did, and more.
+		for ; next < len(b.t.Boundaries) && b.t.Boundaries[next].Index == i; next++ {
+			if last < len(b.Entries) {
+				b.addUsage(last, b.t.Boundaries[next].Meta)
+			}
 		}
-		raw := rawjson.Field(c.Metadata, "usage")
-		if rawjson.IsNull(raw) {
-			continue
+		if i < len(b.Entries) && b.Entries[i].Speaker == content.AI {
+			last = i
+			b.addUsage(i, b.Entries[i].Metadata)
 		}
-		u, err := provider.ReadUsage(raw, usageForms...)
-		if err != nil {
-			b.oddity(b.Lines[i], i, "usage that is not a count of tokens", "the usage is not used: %v", err)
-			continue
-		}
-		if u.Prompt() > 0 {
-			b.t.Usage = append(b.t.Usage, Usage{Entry: i, Model: rawjson.FieldText(c.Metadata, "model"),
-				PromptTokens: u.Prompt(), CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
-				CacheWriteHour: u.CacheWriteHour, Output: u.Output})
-		}
+	}
+}
+
+func (b *builder) addUsage(entry int, meta []byte) {
+	raw := rawjson.Field(meta, "usage")
+	if rawjson.IsNull(raw) || rawjson.Field(meta, fromFork) != nil {
+		return
+	}
+	u, err := provider.ReadUsage(raw, usageForms...)
+	if err != nil {
+		b.oddity(b.Lines[entry], entry, "usage that is not a count of tokens", "the usage is not used: %v", err)
+		return
+	}
+	if u.Prompt() > 0 {
+		b.t.Usage = append(b.t.Usage, Usage{Entry: entry, ID: rawjson.FieldText(meta, fieldRequest),
+			Model: rawjson.FieldText(meta, "model"), PromptTokens: u.Prompt(), CacheRead: u.CacheRead,
+			CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHour, Output: u.Output})
 	}
 }
 
