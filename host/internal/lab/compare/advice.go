@@ -118,11 +118,13 @@ func saves(session float64, m *Month) string {
 // plan says what the sessions used of a user's plan, and what they would have used: in proportion to the cost.
 func (r *Report) plan(at int, list string, add func(about, format string, args ...any)) {
 	is, would, sessions := map[time.Duration]float64{}, map[time.Duration]float64{}, 0
+	full := map[time.Duration]bool{} // from the beginning: what came on top is not told
 	for i := range r.Sessions {
 		s := &r.Sessions[i]
 		if cost, _ := s.Variants[at].Cost(list); len(s.Plan) > 0 && cost.Nothing > 0 {
 			sessions++
 			for _, p := range s.Plan {
+				full[p.Length] = full[p.Length] || p.Used >= 1 && p.Session == 0
 				is[p.Length] += p.Session
 				would[p.Length] += p.Session * cost.USD / cost.Nothing
 			}
@@ -130,8 +132,15 @@ func (r *Report) plan(at int, list string, add func(about, format string, args .
 	}
 	var parts []string
 	for _, length := range slices.Sorted(maps.Keys(is)) {
-		parts = append(parts, fmt.Sprintf("%.0f %% of the %s (with it %.1f %%)", 100*is[length], provider.WindowName(length),
-			100*would[length]))
+		name := provider.WindowName(length)
+		switch {
+		case full[length] && is[length] == 0:
+			parts = append(parts, "more than the "+name+", which were used up before")
+		case full[length]:
+			parts = append(parts, fmt.Sprintf("over %.0f %% of the %s, which were used up before one began", 100*is[length], name))
+		default:
+			parts = append(parts, fmt.Sprintf("%.0f %% of the %s (with it %.1f %%)", 100*is[length], name, 100*would[length]))
+		}
 	}
 	if len(parts) > 0 {
 		add("plan", "%s used %s", Counted(sessions, "session"), strings.Join(parts, "; "))

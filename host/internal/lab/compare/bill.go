@@ -135,12 +135,10 @@ func (b *bill) charge(c replay.Charge, is, was pricing.Request, whole bool, more
 		cost.CacheRead += is.CacheRead
 		cost.CacheWrite += is.CacheWrite
 		cost.Uncached += is.Uncached
-		if c.Usage != nil { // the answer is the recorded one, whatever the history
-			answer := float64(c.Usage.Output) * l.Output / 1e6
-			cost.Answers += answer
-			cost.USD += answer
-			cost.Nothing += answer
-		}
+		answer := float64(c.Output) * l.Output / 1e6 // the recorded one, whatever the history
+		cost.Answers += answer
+		cost.USD += answer
+		cost.Nothing += answer
 	}
 }
 

@@ -84,8 +84,8 @@ func (r *Report) uncounted(add func(format string, args ...any)) {
 		add("%d requests are another session's, which is repeated: each is counted in the session that made it", elsewhere)
 	}
 	if plain > 0 {
-		add("%d of %d sessions have no usage: tool schemas, answers, and system prompts that are not recorded are not "+
-			"counted in them", plain, len(r.Sessions))
+		add("%d of %d sessions have no usage: tool schemas, and answers and system prompts that are not recorded, are "+
+			"not counted in them", plain, len(r.Sessions))
 	}
 	if unbilled > 0 {
 		add("%d requests have no usage recorded and count as 0 tokens", unbilled)

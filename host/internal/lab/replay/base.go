@@ -33,6 +33,8 @@ type Charge struct {
 	Base
 	// Usage is what was recorded; nil if the recording has no usage at all.
 	Usage *transcript.Usage
+	// Output is the tokens of the recorded answer; 0 if unknown.
+	Output int
 }
 
 // Billed reports whether the recording says what its provider counted.
@@ -42,14 +44,14 @@ func (r *Recording) Billed() bool { return len(r.Transcript.Usage) > 0 }
 // billed, such as one that was interrupted: it has no charge. Without usage, the host's count is all there is.
 func (r *Recording) Charges(n int) []Charge {
 	if !r.Billed() {
-		return []Charge{{}}
+		return []Charge{{Output: r.Requests[n].Output}}
 	}
 	var out []Charge
 	for i := range r.Requests[n].Usage {
 		u := &r.Requests[n].Usage[i]
 		out = append(out, Charge{Base: Base{
 			counted: float64(r.Requests[n].Unpruned), reported: float64(u.PromptTokens), ratio: r.ratio,
-		}, Usage: u})
+		}, Usage: u, Output: u.Output})
 	}
 	return out
 }

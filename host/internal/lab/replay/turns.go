@@ -106,6 +106,9 @@ func (d *driver) addUpTo(ctx context.Context, to int) error {
 // add adds one entry. A replay reads the task list itself, as sessions end at compactions and the list does not.
 func (d *driver) add(ctx context.Context, index int) error {
 	entry := d.Transcript.Entries[index]
+	if len(entry.Blocks) == 0 { // an answer that was aborted before its first block; no provider takes it back
+		return nil
+	}
 	if err := check.Content(entry); err != nil { // AddCounted checks too, but would call it entry 0
 		return fmt.Errorf("%w: %w", window.ErrInvalidEntry, err)
 	}

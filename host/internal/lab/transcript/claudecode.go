@@ -239,9 +239,12 @@ func (c *claudeThread) attachment(r record, attached ordered.Object) {
 		blocks = append(blocks, attachedBlocks(attached.Raw(field), maxAttached)...)
 	}
 	event := attached.Text("hookEvent")
-	if len(blocks) == 0 || isClaudeUnseen(t) ||
-		t == "hook_success" && event != "SessionStart" && event != "UserPromptSubmit" {
-		c.b.tally.Routine(r.line, -1, "attachment of type "+ordered.Clip([]byte(t))+", which the model did not see, left out")
+	unseen := isClaudeUnseen(t) || t == "hook_success" && event != "SessionStart" && event != "UserPromptSubmit"
+	if why := "which the model did not see"; unseen || len(blocks) == 0 {
+		if !unseen {
+			why = "which the model saw in words that are not recorded"
+		}
+		c.b.tally.Routine(r.line, -1, "attachment of type "+ordered.Clip([]byte(t))+", "+why+", left out")
 		return
 	}
 	c.b.Add(r.line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.JSON()})

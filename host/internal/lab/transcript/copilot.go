@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
@@ -51,8 +52,8 @@ var (
 //	 "result": {"content": "…", "detailedContent": "…"}}}
 //
 // The system prompt is recorded whole. Left out are hooks, permissions, deltas, which the whole events repeat, and
-// sub-agents. The tokens of an answer are not read: a usage needs the prompt's too. The form was learnt from a
-// published session.
+// sub-agents. Of the usage it has the tokens of answers alone. Text that a tool takes by a grammar, such as a patch, is no
+// JSON. The form was learnt from published sessions.
 type copilot struct{ speech }
 
 func (c *copilot) record(r record) error {
@@ -81,6 +82,9 @@ func (c *copilot) record(r record) error {
 	case t == "assistant.message":
 		b.unread(r.line, "an assistant.message", data, isCopilotAnswerField)
 		meta.Raw("model", data.Raw("model"))
+		if n := data.Raw("outputTokens"); n != nil {
+			meta.Raw("usage", ordered.Object{{Name: "outputTokens", Value: n}}.JSON())
+		}
 		c.Pause() // each is a separate message
 		c.Say(r.line, meta.JSON(), copilotAnswer(data)...)
 	case t == "tool.execution_complete":
@@ -114,9 +118,16 @@ func copilotAnswer(data ordered.Object) []content.Block {
 	for _, raw := range requests {
 		call := ordered.Of(raw)
 		blocks = append(blocks, content.ToolCall{ID: call.Text("toolCallId"), Name: call.Text("name"),
-			Parameters: call.Copy("arguments")})
+			Parameters: copilotArguments(call)})
 	}
 	return blocks
+}
+
+func copilotArguments(call ordered.Object) json.RawMessage {
+	if raw := call.Raw("arguments"); ordered.Kind(raw) == '"' {
+		return ordered.Object{{Name: "input", Value: raw}}.JSON()
+	}
+	return call.Copy("arguments")
 }
 
 // copilotResult returns a tool's result. detailedContent is for the screen. A failure has only a message.

@@ -143,7 +143,8 @@ func (m *mixed) metadata(o ordered.Object) []byte {
 	response := o.Object("extra").Object("response") // mini-swe-agent keeps the provider's answer there
 	// Cline has "ts" and "modelInfo", mini-swe-agent has everything in "extra".
 	meta.Raw("timestamp", ordered.First(o.Raw("timestamp"), o.Raw("ts"), o.Object("extra").Raw("timestamp")))
-	meta.Raw("model", ordered.First(o.Raw("model"), o.Object("modelInfo").Raw("id"), response.Raw("model")))
+	meta.Raw("model", ordered.First(o.Raw("model"), o.Object("modelInfo").Raw("id"),
+		o.Object("modelInfo").Raw("modelId"), response.Raw("model")))
 	meta.Raw("usage", ordered.First(o.Raw("usage"), o.Raw("metrics"), response.Raw("usage")))
 	return meta.JSON()
 }

@@ -26,6 +26,8 @@ type Request struct {
 	// Usage is what the answer was billed for: one element, several if the recorder called the model again without
 	// anything in between, none if it has none.
 	Usage []Usage
+	// Output is the tokens of the answer where the prompt's were not recorded, and Usage has none; 0 if unknown.
+	Output int
 }
 
 // Requests returns the requests of the recorded agent, in order: one before each run of entries of the AI, and one at
@@ -75,6 +77,15 @@ func (t *Transcript) Requests() []Request {
 			first--
 		}
 		out[i].Usage, usage = usage[first:], usage[:first:first]
+	}
+	i := 0
+	for _, a := range t.answers {
+		for i+1 < len(out) && out[i+1].Entry <= a.entry {
+			i++
+		}
+		if i < len(out) && out[i].Entry <= a.entry {
+			out[i].Output += a.output
+		}
 	}
 	return out
 }

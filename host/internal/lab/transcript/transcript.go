@@ -55,6 +55,8 @@ type Transcript struct {
 	// Notes say what was left out, not understood, or odd. If all are [Note.Routine], the transcript is complete.
 	Notes []Note
 
+	answers []answered // in the order of the entries
+
 	// understood is the share of the conversation that the format explained, from 0 to 1.
 	understood float64
 }

@@ -65,12 +65,19 @@ func (b *builder) addUsage(entry int, meta []byte) {
 		b.oddity(b.Lines[entry], entry, "usage that is not a count of tokens", "the usage is not used: %v", err)
 		return
 	}
-	if u.Prompt() > 0 {
-		b.t.Usage = append(b.t.Usage, Usage{Entry: entry, ID: rawjson.FieldText(meta, fieldRequest),
-			Model: rawjson.FieldText(meta, "model"), PromptTokens: u.Prompt(), CacheRead: u.CacheRead,
-			CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHour, Output: u.Output})
+	if u.Prompt() == 0 {
+		if u.Output > 0 {
+			b.t.answers = append(b.t.answers, answered{entry, u.Output})
+		}
+		return
 	}
+	b.t.Usage = append(b.t.Usage, Usage{Entry: entry, ID: rawjson.FieldText(meta, fieldRequest),
+		Model: rawjson.FieldText(meta, "model"), PromptTokens: u.Prompt(), CacheRead: u.CacheRead,
+		CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHour, Output: u.Output})
 }
+
+// answered is the tokens of an answer whose prompt was not counted.
+type answered struct{ entry, output int }
 
 // readModel finds the model that answered last. Agents mark answers of their own, such as "<synthetic>".
 func (b *builder) readModel() {
@@ -95,13 +102,17 @@ var usageForms = []*provider.Counts{
 		Prompt: []string{"inputTokens"}, Output: []string{"outputTokens"}, Read: []string{"cacheReadTokens"},
 		Write: []string{"cacheWriteTokens"},
 	},
+	{ // Cline as an extension, which adds what was written to the cache to what was read
+		Prompt: []string{"tokens.prompt"}, Output: []string{"tokens.completion"}, Read: []string{"tokens.cached"},
+		Apart: true,
+	},
 	gemini.Form.Counts,
 	{ // pi
 		Prompt: []string{"input"}, Output: []string{"output"}, Read: []string{"cacheRead"}, Write: []string{"cacheWrite"},
 		Apart: true,
 	},
-	{ // Gemini CLI
-		Prompt: []string{"input"}, Output: []string{"output"}, Thoughts: []string{"thoughts"}, Read: []string{"cached"},
+	{ // Gemini CLI; the last one is also that of answers alone, as Copilot counts them
+		Prompt: []string{"input"}, Output: []string{"output", "outputTokens"}, Thoughts: []string{"thoughts"}, Read: []string{"cached"},
 	},
 }
 

@@ -26,7 +26,7 @@ type writer struct {
 // belong to the prompt: other programs convert recordings like that. The API also checks the characters of ids.
 func write(p *messages.Plan, prompt []content.Block, exact bool) (r messages.Rendered) {
 	w := writer{Plan: p}
-	w.UniqueIDs(true)
+	w.UniqueIDs(true, true)
 	var system [][]byte
 	for _, m := range messages.SystemMessages(prompt) {
 		for _, text := range m.Blocks {

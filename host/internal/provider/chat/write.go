@@ -22,7 +22,7 @@ type writer struct {
 // write writes the messages, beginning with the system prompt. Compatible servers take any unique id.
 func write(p *messages.Plan, system []content.Block, exact bool) messages.Rendered {
 	w := writer{Plan: p}
-	w.UniqueIDs(false)
+	w.UniqueIDs(false, false)
 	for _, m := range messages.SystemMessages(system) {
 		w.turn(m.Turn(exact))
 	}

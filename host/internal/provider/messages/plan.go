@@ -214,9 +214,9 @@ func (p *Plan) close() {
 }
 
 // UniqueIDs gives each call the id that is written. Every provider requires different ids within one message. With
-// everywhere set, as Anthropic requires, ids differ in the whole conversation and consist of letters, digits, '_' and
-// '-'. Otherwise ids are kept as recorded wherever possible.
-func (p *Plan) UniqueIDs(everywhere bool) {
+// everywhere set, ids differ in the whole conversation. With plain set, as Anthropic requires, they consist of letters,
+// digits, '_' and '-'. Otherwise ids are kept as recorded wherever possible.
+func (p *Plan) UniqueIDs(everywhere, plain bool) {
 	// suffix is the last number tried for an id. Without it, a thousand equal ids would be tried half a million times.
 	used, suffix := map[string]bool{}, map[string]int{}
 	for _, t := range p.Turns {
@@ -225,7 +225,7 @@ func (p *Plan) UniqueIDs(everywhere bool) {
 		}
 		for _, c := range t.Calls {
 			id := c.ID
-			if everywhere && !c.Exact {
+			if plain && !c.Exact {
 				id = safeName(id)
 			}
 			if id == "" {

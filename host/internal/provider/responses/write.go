@@ -24,7 +24,7 @@ type writer struct {
 // matches calls by id within a conversation; ids are kept wherever they are unique.
 func write(p *messages.Plan, system []content.Block, exact bool) (r messages.Rendered) {
 	w := writer{Plan: p}
-	w.UniqueIDs(false)
+	w.UniqueIDs(true, false)
 	for i, m := range messages.SystemMessages(system) {
 		// A block without a role was no message: it was given next to them. The API takes one text there.
 		if i == 0 && !m.Blocks[0].Extra.Has(messages.FieldRole) {
