@@ -228,6 +228,7 @@ func (a *app) compareOptions(
 	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
 		return o, nil, nil, unread
 	}
+	o.Unread = a.unread
 	if note != "" {
 		fmt.Fprintln(a.err, "thresh: "+note)
 	}

@@ -40,6 +40,7 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 		}
 		if err != nil {
 			fmt.Fprintf(a.err, "thresh: %v\n", err)
+			a.unread++
 			failed = errReported
 			continue
 		}

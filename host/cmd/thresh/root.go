@@ -44,6 +44,9 @@ type app struct {
 	from    string   // --from: the format to read; "": by content
 	// Sessions that were found and read already, by path; see [app.take].
 	taken map[string]*transcript.Transcript
+	// passed is what was found and not taken, unread how many sessions could not be read.
+	passed passed
+	unread int
 	// noted are the kinds of printed notes, with the file that they were about; repeated counts the notes of those
 	// kinds about other files.
 	noted    map[string]string

@@ -105,6 +105,7 @@ func (a *app) files(cmd *cobra.Command, s *sources, given []string) ([]string, e
 		if err != nil {
 			return nil, err
 		}
+		a.sayPassed(displayPath(name))
 		if len(taken) == 0 {
 			return nil, fmt.Errorf("%s: no session in it that can be read", displayPath(name))
 		}
@@ -139,7 +140,8 @@ func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
 			return nil, fmt.Errorf("--project: %w", err)
 		}
 	}
-	found, err := recordings.Find(recordings.System{OS: runtime.GOOS, Home: a.home(), Getenv: a.getenv}, o)
+	system := recordings.System{OS: runtime.GOOS, Home: a.home(), Getenv: a.getenv}
+	found, err := recordings.Find(system, o)
 	if err != nil {
 		return nil, usage(cmd, fmt.Errorf("--agent: %w", err))
 	}
@@ -147,9 +149,13 @@ func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Project == "" { // of which it is about, names do not tell
+		a.passed.beside = recordings.Beside(system, o)
+	}
+	a.sayPassed("thresh")
 	if len(taken) == 0 {
-		return nil, fmt.Errorf("found no sessions of %s%s; name a FILE or a directory",
-			cmp.Or(s.agent, strings.Join(recordings.Agents(), ", ")), inProject(o.Project))
+		return nil, fmt.Errorf("found no sessions of %s%s%s; name a FILE or a directory",
+			cmp.Or(s.agent, strings.Join(recordings.Agents(), ", ")), inProject(o.Project), noReader(system))
 	}
 	// People must see what a result is about, since they named nothing.
 	if len(taken) == 1 {
@@ -183,9 +189,49 @@ func byAgent(found []recordings.Found) string {
 	return fmt.Sprintf("%d sessions (%s)", len(found), strings.Join(parts, ", "))
 }
 
+// noReader names the agents of this machine whose sessions cannot be read.
+func noReader(s recordings.System) string {
+	if names := recordings.Unread(s); len(names) > 0 {
+		return " (there are sessions of " + strings.Join(names, ", ") + ", for which there is no reader)"
+	}
+	return ""
+}
+
+// passed is what was found and not taken.
+type passed struct {
+	unknown []string // of no known format
+	broken  int      // sessions that cannot be read: each has its own line
+	idle    int      // sessions in which no model was asked
+	beside  []string // by their names no sessions
+}
+
+// sayPassed says in one line what was found and not taken, and forgets it.
+func (a *app) sayPassed(about string) {
+	p := a.passed
+	a.unread += p.broken
+	a.passed = passed{}
+	var parts []string
+	add := func(n int, what string, paths []string) {
+		if n > 0 {
+			text := plural(n, "file") + " " + what
+			if len(paths) > 0 {
+				text += ", such as " + displayPath(paths[0])
+			}
+			parts = append(parts, text)
+		}
+	}
+	add(p.broken, "that cannot be read", nil)
+	add(len(p.unknown), "of no known format", p.unknown)
+	add(p.idle, "without a request", nil)
+	add(len(p.beside), "beside sessions", p.beside)
+	if len(parts) > 0 {
+		fmt.Fprintf(a.err, "%s: not read: %s\n", about, strings.Join(parts, "; "))
+	}
+}
+
 // take reads the found files, the newest first, and returns the first limit of them in which a model was asked for
-// something; 0 means all. It says nothing of a file that cannot be read: the person did not name it. The error is
-// ctx's. A session without requests tells nothing about pruning and is passed over.
+// something; 0 means all. The error is ctx's. A session without requests tells nothing about pruning and is passed over;
+// [app.sayPassed] says what was.
 func (a *app) take(ctx context.Context, found []recordings.Found, limit int) ([]string, error) {
 	var out []string
 	a.taken = map[string]*transcript.Transcript{}
@@ -194,7 +240,16 @@ func (a *app) take(ctx context.Context, found []recordings.Found, limit int) ([]
 		switch {
 		case ctx.Err() != nil:
 			return nil, err
-		case err != nil, len(t.Requests()) == 0:
+		case errors.Is(err, transcript.ErrUnknownFormat), errors.Is(err, transcript.ErrEmpty):
+			a.passed.unknown = append(a.passed.unknown, f.Path)
+			continue
+		case err != nil:
+			if a.passed.broken++; a.passed.broken <= maxNotes {
+				fmt.Fprintf(a.err, "thresh: %v\n", err)
+			}
+			continue
+		case len(t.Requests()) == 0:
+			a.passed.idle++
 			continue
 		}
 		a.taken[f.Path] = t

@@ -26,6 +26,8 @@ type Variant struct {
 
 type Options struct {
 	Sessions []Session
+	// Unread is how many sessions were asked for and cannot be read: the sums lack them.
+	Unread   int
 	Variants []Variant
 	// Prices are the lists to price by, with unique names; one may be [OwnModel]. None: nothing is priced.
 	Prices []*pricing.List

@@ -19,6 +19,8 @@ type Report struct {
 	// list if its decisions depend on prices.
 	Variants []VariantInfo   `json:"variants"`
 	Sessions []SessionReport `json:"sessions"`
+	// Unread is how many sessions the sums lack because they cannot be read.
+	Unread int `json:"unread,omitempty"`
 	// Totals are the sums over the sessions that were replayed to their ends.
 	Totals Results `json:"totals"`
 	// Incomplete means that the comparison was interrupted: some replays are missing, and Totals are without them.

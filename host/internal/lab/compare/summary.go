@@ -11,6 +11,7 @@ import (
 // and variants in their order, so the report does not depend on which replay ended first.
 func (c *comparison) report() *Report {
 	r := &Report{
+		Unread: c.options.Unread,
 		Prices: c.options.Prices, Variants: []VariantInfo{}, Sessions: []SessionReport{},
 		Totals: Results{Variants: []Result{}}, ByModel: c.options.ByModel,
 	}

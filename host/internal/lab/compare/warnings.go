@@ -19,6 +19,9 @@ func (r *Report) Warnings() []string {
 	if r.Incomplete {
 		add("the comparison was stopped before its end: variants have figures of different sessions")
 	}
+	if r.Unread > 0 {
+		add("the sums lack %s that cannot be read", Counted(r.Unread, "session"))
+	}
 	if n := r.Totals.Nothing.OverLimit; n > 0 {
 		text := "nothing: %d of %d requests are over the context limit and would have failed"
 		if len(r.Prices) > 0 {

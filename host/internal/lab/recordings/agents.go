@@ -42,7 +42,9 @@ var agents = []agent{
 			return s.or("CODEX_HOME", "", s.home(".codex"))
 		},
 		// One folder a day; sessions that were archived move into a folder of their own.
-		patterns: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
+		// After a week without a change they are compressed.
+		patterns: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl",
+			"sessions/*/*/*/rollout-*.jsonl.zst", "archived_sessions/rollout-*.jsonl.zst"},
 	},
 	{
 		name:  "gemini-cli",

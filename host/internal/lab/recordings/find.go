@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -103,8 +104,11 @@ func (f Found) name() string {
 	if f.Agent == "opencode" {
 		return id(f.Path)
 	}
-	return f.Path
+	return strings.TrimSuffix(f.Path, compressed)
 }
+
+// compressed ends the name of a file that an agent compressed.
+const compressed = ".zst"
 
 // below returns the files below root that fit a pattern. The root is not part of the pattern: its name may hold any
 // character.
@@ -152,7 +156,7 @@ func walk(dir string) ([]Found, error) {
 		case d.IsDir():
 			return nil
 		}
-		switch strings.ToLower(filepath.Ext(path)) {
+		switch strings.ToLower(filepath.Ext(strings.TrimSuffix(path, compressed))) {
 		case ".json", ".jsonl", ".ndjson", ".traj", ".db":
 			if d.Type().IsRegular() { // what a link leads to is elsewhere
 				out = append(out, sessionsAt(path)...)
@@ -222,7 +226,7 @@ func headIsAbout(path, project string) bool {
 	}
 	defer f.Close()               //nolint:errcheck // nothing was written
 	head := make([]byte, maxHead) // at once: ReadAll grows in many steps, for each of thousands of files
-	n, err := io.ReadFull(f, head)
+	n, err := io.ReadFull(transcript.Plain(f), head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false
 	}

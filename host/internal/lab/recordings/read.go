@@ -22,6 +22,10 @@ func Read(path string, o transcript.Options) (*transcript.Transcript, error) {
 	}
 	if session == nil {
 		t, err := transcript.ReadFile(path, o)
+		e, ok := errors.AsType[*transcript.Error](err)
+		if name := unreadAgent(path); ok && name != "" && errors.Is(err, transcript.ErrUnknownFormat) {
+			e.Detail = "it is a session of " + name + ", for which there is no reader"
+		}
 		if err == nil {
 			noteSubagents(t, path)
 		}

@@ -31,6 +31,7 @@ func copied(c content.Content) bool { return rawjson.Field(c.Metadata, fromFork)
 type fork struct {
 	id, stamp string // of the first head
 	copying   bool
+	named     bool // its turns have ids that begin with their times
 }
 
 // head takes the head of a session. A fork names its parent, or repeats the parent's head behind its own.
@@ -50,7 +51,9 @@ func (f *fork) leaves(turn, stamp string) bool {
 		return false
 	}
 	if timed(turn) && timed(f.id) {
-		f.copying = turn < f.id
+		f.named, f.copying = true, turn < f.id
+	}
+	if f.named {
 		return !f.copying
 	}
 	// Older versions have no such ids. No model answers within a second of the fork.
@@ -82,7 +85,7 @@ func (t *Transcript) noteElsewhere(n int) {
 	if n > 0 {
 		t.Elsewhere += n
 		t.Notes = append(t.Notes, Note{Entry: -1, Kind: "another session's requests", Message: fmt.Sprintf(
-			"%d requests are another session's, whose conversation this one repeats: they are counted there alone", n)})
+			"%d × request of another session, whose conversation this one repeats: it is counted there alone", n)})
 	}
 }
 

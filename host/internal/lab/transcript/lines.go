@@ -45,6 +45,9 @@ type record struct {
 // wait, and are replayed to the reader once it is known.
 func readLines(s *source, o Options, first []byte, line int, offset int64) (*Transcript, error) {
 	f := lineFile{s: s, o: o, b: newBuilder()}
+	if s.before > 0 {
+		f.b.note(1, -1, "%d × line of text before the first record left out", s.before)
+	}
 	rec := f.parse(first, line, offset)
 	waiting := []record{rec}
 	format, err := o.From, rec.broken

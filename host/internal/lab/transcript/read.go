@@ -50,7 +50,7 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 			Detail: fmt.Sprintf("it is %d bytes long, the limit is %d", info.Size(), limit)}
 	}
 	s := newSource(f, o.limit())
-	s.size = info.Size()
+	s.size = info.Size() // less than the whole if it is compressed
 	t, err := read(s, o)
 	if e, ok := errors.AsType[*Error](err); ok {
 		if errors.Is(err, ErrUnknownFormat) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -26,10 +28,26 @@ type source struct {
 	// again and whole let the caller look at a line twice: first as a document, then as a record.
 	again bool // next returns the same line once more
 	whole bool // the last line had an end
+	// before is how many lines of text are before the first record.
+	before int
 }
 
 func newSource(r io.Reader, limit int64) *source {
-	return &source{r: bufio.NewReaderSize(r, 64<<10), max: limit}
+	return &source{r: bufio.NewReaderSize(Plain(r), 64<<10), max: limit}
+}
+
+// Plain returns what is in a recording that may be compressed with zstd, as Codex does after some days.
+func Plain(r io.Reader) io.Reader {
+	const maxWindow = 128 << 20 // that of "zstd --long": a small file must not make a larger allocation
+	b := bufio.NewReader(r)
+	if head, _ := b.Peek(4); string(head) != "\x28\xb5\x2f\xfd" {
+		return b
+	}
+	z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil { // only options make one
+		return b
+	}
+	return z
 }
 
 // head checks that the file looks like JSON and skips a byte order mark. It only peeks at the first 4 KiB: a file named
@@ -72,10 +90,34 @@ func (s *source) head() error {
 		return fail(ErrBinary, "it contains NUL bytes; a transcript is JSON text in UTF-8")
 	case !utf8.Valid(head[:len(head)-incomplete(head)]):
 		return fail(ErrBinary, "it is not UTF-8; a transcript is JSON text in UTF-8")
+	case s.said(head):
+		return nil
 	default:
 		return fail(ErrUnknownFormat, "it begins with %q, which is not a JSON list or object; supported: %s",
 			ordered.Clip(text), formatNames(false))
 	}
+}
+
+// said skips what an agent said before its first record, such as that it found credentials, in a file of what it printed:
+// lines of text before one that is a whole object. It reports whether there is such a line.
+func (s *source) said(head []byte) bool {
+	text := 0
+	for rest := head; ; {
+		line, after, whole := bytes.Cut(rest, []byte{'\n'})
+		if !whole {
+			return false
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] == '{' && checkJSON(line) == nil {
+			break
+		}
+		text += len(rest) - len(after)
+		rest = after
+	}
+	n, _ := s.r.Discard(text) // it was peeked at
+	s.end += int64(n)
+	s.line = bytes.Count(head[:text], []byte{'\n'})
+	s.before = s.line
+	return true
 }
 
 // incomplete returns how many bytes at the end of head belong to a character that the end of the buffer cut in two,

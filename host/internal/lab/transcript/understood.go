@@ -72,7 +72,7 @@ func (b *builder) judge(given bool) error {
 	found := fmt.Sprintf("only %.0f %% of it could be read as %s; not understood: %s", b.t.understood*100, b.t.Format,
 		causes(b.missed, understood+missed))
 	if b.t.understood < least && !given {
-		return fail(ErrUnknownFormat, "%s; --from FORMAT reads it all the same", found)
+		return fail(ErrUnknownFormat, "%s; there is no reader for it", found)
 	}
 	b.note(0, -1, "%s", found)
 	b.t.Notes[len(b.t.Notes)-1].Kind = "" // each file has its own share

@@ -129,6 +129,30 @@ func TestUsageIsReadFromEveryFormatThatHasIt(t *testing.T) {
 				`"cache_read_input_tokens":4}}}`},
 			want: []transcript.Usage{{Entry: 1, PromptTokens: 40, CacheRead: 4, CacheWrite: 30, Output: 1}},
 		},
+		"codex: the request of a compaction, which no item answers": {
+			in: []string{
+				`{"type":"turn_context","payload":{"model":"M"}}`,
+				`{"type":"response_item","payload":{"type":"message","role":"user","content":"hi"}}`,
+				`{"type":"response_item","payload":{"type":"message","role":"assistant","content":"yes"}}`,
+				`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":10}}}}`,
+				`{"type":"token_usage_record","payload":{"response_id":"r1","usage":{"input_tokens":10}}}`,
+				`{"type":"token_usage_record","payload":{"response_id":"c1","usage":{"input_tokens":99,"output_tokens":7}}}`,
+				`{"type":"compacted","payload":{"compaction_response_id":"c1","replacement_history":[]}}`,
+				`{"type":"response_item","payload":{"type":"message","role":"assistant","content":"so"}}`,
+				`{"type":"token_usage_record","payload":{"response_id":"r2","usage":{"input_tokens":20}}}`,
+				`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":20}}}}`,
+			},
+			want: []transcript.Usage{
+				{Entry: 1, ID: "r1", PromptTokens: 10},
+				{Entry: 1, ID: "c1", Model: "M", PromptTokens: 99, Output: 7},
+				{Entry: 2, ID: "r2", PromptTokens: 20},
+			},
+		},
+		"cline, as an extension keeps it": {
+			in: []string{`[{"role":"assistant","content":[{"type":"text","text":"x"}],"modelInfo":{"modelId":"C"},` +
+				`"metrics":{"tokens":{"prompt":223,"completion":212,"cached":14650},"cost":0.05}}]`},
+			want: []transcript.Usage{{Entry: 0, Model: "C", PromptTokens: 14873, CacheRead: 14650, Output: 212}},
+		},
 		"anthropic messages, as cline keeps them": {
 			in: []string{`{"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"x"}],` +
 				`"modelInfo":{"id":"C"},"metrics":{"inputTokens":90,"outputTokens":3,"cacheReadTokens":70,` +
