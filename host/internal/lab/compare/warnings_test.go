@@ -21,6 +21,11 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 	}{
 		"nothing to say": {compare.Report{Sessions: []compare.SessionReport{{Entries: 3, Billed: 1, Window: known,
 			Results: compare.Results{Nothing: compare.Result{Turns: 1}}}}}, nil},
+		"what is not in the sums": {
+			compare.Report{Unread: 1, Sessions: []compare.SessionReport{{Elsewhere: 2}, {Elsewhere: 3}}},
+			[]string{"the sums lack 1 session that cannot be read",
+				"5 requests are another session's, which is repeated: each is counted in the session that made it"},
+		},
 		"doing nothing would have failed": {
 			compare.Report{Totals: compare.Results{Nothing: compare.Result{Turns: 9, OverLimit: 4}}, Prices: []*pricing.List{{}}},
 			[]string{"nothing: 4 of 9 requests are over the context limit and would have failed; priced as in a " +

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 )
 
 // put makes files with the given content, each a second older than the one before.
@@ -42,6 +45,7 @@ func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
 		{".claude/projects/-work-app/3.jsonl", ""},        // empty
 		{".codex/sessions/2026/01/02/rollout-1.jsonl", other},
 		{".codex/history.jsonl", app},
+		{".codex/sessions/2026/01/02/rollout-1.jsonl.zst", other}, // while it is compressed there are both
 		{gemini, `{}`},
 		{".gemini/tmp/app/chats/session-2.jsonl", `{"projectHash":"` + hex.EncodeToString(hash[:]) + `"}`},
 		{".qwen/projects/-w/chats/1.jsonl", `{"cwd":"/src/app/sub"}`},
@@ -96,6 +100,9 @@ func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
 			}
 		})
 	}
+	if beside := Beside(system("linux", nil), Options{}); len(beside) != 1 || filepath.Base(beside[0]) != "agent-2.jsonl" {
+		t.Errorf("beside sessions: %q", beside)
+	}
 	if _, err := Find(system("linux", nil), Options{Agent: "x"}); err == nil || !strings.Contains(err.Error(), "unknown agent") {
 		t.Errorf("got %v", err)
 	}
@@ -126,5 +133,36 @@ func TestADirectoryIsWalked(t *testing.T) {
 		if _, many, err := Walk(filepath.Join(dir, one)); many || err != nil {
 			t.Errorf("%s is walked: %v", one, err)
 		}
+	}
+}
+
+func TestACompressedSessionIsFoundByItsProject(t *testing.T) {
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	put(t, home, [][2]string{
+		{".codex/sessions/2026/01/02/rollout-1.jsonl.zst", string(z.EncodeAll([]byte(`{"cwd":"/src/app"}`), nil))},
+		{".codex/sessions/2026/01/02/rollout-2.jsonl.zst", string(z.EncodeAll([]byte(`{"cwd":"/src/app2"}`), nil))},
+	})
+	found, err := Find(System{OS: "linux", Home: home, Getenv: func(string) string { return "" }}, Options{Project: "/src/app"})
+	if err != nil || len(found) != 1 || filepath.Base(found[0].Path) != "rollout-1.jsonl.zst" {
+		t.Error(found, err)
+	}
+}
+
+func TestASessionOfAnAgentWithoutAReaderIsNamed(t *testing.T) {
+	home := t.TempDir()
+	put(t, home, [][2]string{{".factory/sessions/1.jsonl", `{"some":"thing"}`}, {"1.jsonl", `{"some":"thing"}`}})
+	for path, want := range map[string]string{
+		".factory/sessions/1.jsonl": "session of droid, for which there is no reader", "1.jsonl": "supported: ",
+	} {
+		if _, err := Read(filepath.Join(home, path), transcript.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if names := Unread(System{OS: "linux", Home: home}); len(names) != 1 || names[0] != "droid" {
+		t.Errorf("got %q", names)
 	}
 }

@@ -174,6 +174,15 @@ func TestARequestThatStaysTooLargeIsNoted(t *testing.T) {
 	}
 }
 
+func TestAnEntryWithoutBlocksIsPassedOver(t *testing.T) {
+	r, err := replay.Run(t.Context(), open(t, 1000), &transcript.Transcript{Entries: []content.Content{
+		says("human", "q"), {Speaker: content.AI}, says("human", "and?"), says("ai", "a"),
+	}}, replay.Options{})
+	if err != nil || r.Totals.Turns != 2 || r.Totals.Problems != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 func TestWhatWasReplayedComesBackWithTheError(t *testing.T) {
 	recorded := &transcript.Transcript{
 		Entries: []content.Content{says("human", "q"), says("ai", "a"), says("robot", "?")}, Lines: []int{2, 3, 7},

@@ -103,7 +103,8 @@ ai: done`,
 {"type":"attachment","uuid":"8","timestamp":"T5","attachment":{"type":"edited_text_file","filename":"/w/b.go","snippet":"3\tfunc b() {}"}}
 {"type":"attachment","uuid":"9","timestamp":"T5","attachment":{"type":"task_reminder","content":[{"id":"1","subject":"test"}],"itemCount":1}}
 {"type":"attachment","uuid":"9","timestamp":"T5","attachment":{"type":"task_reminder","content":[{"id":"1","subject":"test"}],"itemCount":1}}
-{"type":"attachment","uuid":"a","timestamp":"T5","attachment":{"type":"deferred_tools_delta"}}`,
+{"type":"attachment","uuid":"a","timestamp":"T5","attachment":{"type":"deferred_tools_delta"}}
+{"type":"mode","mode":"normal","sessionId":"s"}`,
 		format: transcript.ClaudeCode,
 		want: `human: go on with @a.go
 human: package a
@@ -119,6 +120,12 @@ human: {"id":"1","subject":"test"}`,
 			} {
 				if got := string(tr.Entries[1+4*i].Metadata); got != want {
 					t.Errorf("%s, want %s", got, want)
+				}
+			}
+			for _, want := range []string{"hook_success, which the model did not see",
+				"deferred_tools_delta, which the model saw in words that are not recorded"} {
+				if notes := fmt.Sprint(tr.Notes); !strings.Contains(notes, want) {
+					t.Errorf("%s\nlack %s", notes, want)
 				}
 			}
 		},
@@ -173,6 +180,25 @@ tool: c1 read_file "one"
 human: <environment_details>…
 ai: I write, call call_1 write_to_file {"path":"b.html","content":"<p>x</p>"}
 tool: call_1 write_to_file "saved"`,
+	},
+	"copilot: a patch is text, and answers are counted without their prompts": {
+		in: `{"type":"session.start","timestamp":"T0","data":{"sessionId":"s1"}}
+{"type":"user.message","timestamp":"T1","data":{"content":"go"}}
+{"type":"assistant.message","timestamp":"T2","data":{"content":"","outputTokens":40,"toolRequests":[{"toolCallId":"c1","name":"apply_patch","arguments":"*** Begin Patch"}]}}
+{"type":"tool.execution_complete","timestamp":"T3","data":{"toolCallId":"c1","success":true,"result":{"content":"done"}}}
+{"type":"assistant.message","timestamp":"T4","data":{"content":"so","outputTokens":2}}
+{"type":"assistant.message","timestamp":"T4","data":{"content":"it is","outputTokens":3}}`,
+		format: transcript.CopilotCLI,
+		want: `human: go
+ai: call c1 apply_patch {"input":"*** Begin Patch"}
+tool: c1 apply_patch "done"
+ai: so
+ai: it is`,
+		check: func(t *testing.T, tr *transcript.Transcript) {
+			if r := tr.Requests(); len(r) != 2 || r[0].Output != 40 || r[1].Output != 5 || len(tr.Usage) > 0 {
+				t.Errorf("%+v", r)
+			}
+		},
 	},
 	"copilot: a sub-agent's events are not the conversation": {
 		in: `{"type":"session.start","data":{"sessionId":"s1","context":{"cwd":"/w"}},"timestamp":"T0"}

@@ -23,7 +23,8 @@ func (c *claudeThread) attachment(r record, attached ordered.Object) {
 		blocks = append(blocks, attachedBlocks(attached.Raw(field), maxAttached)...)
 	}
 	event := attached.Text("hookEvent")
-	unseen := isClaudeUnseen(t) || t == "hook_success" && event != "SessionStart" && event != "UserPromptSubmit"
+	unseen := isClaudeUnseen(t) ||
+		t == "hook_success" && (len(blocks) == 0 || event != "SessionStart" && event != "UserPromptSubmit")
 	if why := "which the model did not see"; unseen || len(blocks) == 0 {
 		if !unseen {
 			why = "which the model saw in words that are not recorded"

@@ -136,3 +136,15 @@ func TestARequestInSeveralSessionsCountsOnce(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatAProviderRanIsNoRequest(t *testing.T) {
+	tr := read(t, `{"type":"response_item","payload":{"type":"message","role":"user","content":"go"}}
+{"type":"response_item","payload":{"type":"web_search_call","action":{"query":"q"}}}
+{"type":"response_item","payload":{"type":"message","role":"assistant","content":"so"}}
+{"type":"response_item","payload":{"type":"function_call","name":"f","arguments":"{}","call_id":"1"}}
+{"type":"response_item","payload":{"type":"function_call_output","call_id":"1","output":"x"}}
+{"type":"response_item","payload":{"type":"message","role":"assistant","content":"done"}}`)
+	if r := tr.Requests(); len(r) != 2 || r[0].Entry != 1 || r[1].Entry != len(tr.Entries)-1 {
+		t.Errorf("%+v", r)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -279,6 +280,21 @@ func TestAProvidersToolIsWrittenWithItsResult(t *testing.T) {
 		out, notes := write(t, recorded, transcript.AnthropicMessages)
 		if !bytes.Contains([]byte(out), []byte("server_tool_use")) || !bytes.Contains([]byte(out), []byte(kind+"_tool_result")) {
 			t.Errorf("%s: %v\n%s", kind, notes, out)
+		}
+	}
+}
+
+func TestItemsOfTheResponsesAPIAreReadAndHaveIDsOfTheirOwn(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	tr := read(t, `{"input":[{"type":"message","role":"user","content":"go"},
+{"type":"web_search_call","id":"ws_1","status":"completed","action":{"query":"`+long+`"}},
+{"type":"mcp_list_tools","id":"m_1","tools":[{"name":"`+long+`"}]},
+{"type":"function_call","call_id":"c|1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c|1","output":"one"},
+{"type":"function_call","call_id":"c|1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c|1","output":"two"}]}`)
+	out, _ := write(t, tr, transcript.OpenAIResponses)
+	for _, want := range []string{`"ws_1"`, `"m_1"`, `"call_id":"c|1","output":"one"`, `"call_id":"c|1_2","output":"two"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is not in\n%s", want, out)
 		}
 	}
 }
