@@ -240,7 +240,10 @@ func (a *app) take(ctx context.Context, found []recordings.Found, limit int) ([]
 		switch {
 		case ctx.Err() != nil:
 			return nil, err
-		case errors.Is(err, transcript.ErrUnknownFormat), errors.Is(err, transcript.ErrEmpty):
+		case errors.Is(err, transcript.ErrEmpty): // just begun
+			a.passed.idle++
+			continue
+		case errors.Is(err, transcript.ErrUnknownFormat):
 			a.passed.unknown = append(a.passed.unknown, f.Path)
 			continue
 		case err != nil:

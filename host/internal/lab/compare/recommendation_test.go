@@ -12,6 +12,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/provider"
 )
 
 // made is what a variant made of a session that costs 10 USD without it.
@@ -243,5 +244,27 @@ func TestWhatSavesNextToNothingIsNotNamedForWhatItKeeps(t *testing.T) {
 	}
 	if got := r.KeepsMost(); got != "useful" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestOfAPlanThatWasUsedUpNoShareIsSaid(t *testing.T) {
+	for want, sessions := range map[string][][2]float64{ // used at the end, and by the session
+		"2 sessions used 30 % of the 5 hours (with it 15.0 %)":                          {{0.2, 0.2}, {1, 0.1}},
+		"1 session used more than the 5 hours, which were used up before":               {{1, 0}},
+		"2 sessions used over 20 % of the 5 hours, which were used up before one began": {{1, 0}, {0.2, 0.2}},
+		"1 session used 0 % of the 5 hours (with it 0.0 %)":                             {{0.5, 0}},
+	} {
+		var r Report
+		for _, s := range sessions {
+			r.Sessions = append(r.Sessions, SessionReport{
+				Plan:    []provider.Part{{Window: provider.Window{Length: 5 * time.Hour, Used: s[0]}, Session: s[1]}},
+				Results: Results{Variants: []Result{made("half", -0.5, 1, 0)}},
+			})
+		}
+		got := ""
+		r.plan(0, "l", func(_, format string, args ...any) { got = fmt.Sprintf(format, args...) })
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }

@@ -41,7 +41,7 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 				}},
 			[]string{"the window of sessions that name no model is not known: 200,000 tokens are taken, unless --set " +
 				"model.contextLimit=N says another",
-				"1 of 2 sessions have no usage: tool schemas, answers, and system prompts that are not recorded are " +
+				"1 of 2 sessions have no usage: tool schemas, and answers and system prompts that are not recorded, are " +
 					"not counted in them",
 				"3 requests have no usage recorded and count as 0 tokens",
 				"costs are those of 1 of 2 sessions: of the others no prices are known",
@@ -71,7 +71,7 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 					"is compared with",
 				"one-shot: the figures are those of 1 of 2 sessions; compare shares, not sums",
 				"one-shot: its cost includes its own model calls, 2 with 1000 tokens (0.2500 USD by late)",
-				"2 of 2 sessions have no usage: tool schemas, answers, and system prompts that are not recorded are " +
+				"2 of 2 sessions have no usage: tool schemas, and answers and system prompts that are not recorded, are " +
 					"not counted in them",
 				"1 of 2 sessions have no times: the prompt cache is assumed to stay warm in them",
 				"prices as of 2026-03-01 to 2026-11-20",

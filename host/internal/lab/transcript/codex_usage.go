@@ -41,6 +41,7 @@ func (c *codex) usage(usage []byte, response string) {
 	entry := &c.b.Entries[reply]
 	var meta ordered.Builder
 	meta.Rest(ordered.Of(entry.Metadata))
+	meta.Text("model", c.b.t.Model) // of this turn
 	meta.Raw("usage", usage)
 	meta.Text(fieldRequest, response)
 	entry.Metadata = meta.JSON()

@@ -16,6 +16,7 @@
 //     them. A request has its usage at the first entry that answered it.
 //   - One message of a provider is one entry, even if the recorder spread it over several lines. Tool results are
 //     entries of the tool, even if the format calls them user messages.
+//   - What another session asked, and this one repeats, is in the history and no request of this one: fork.go.
 //   - A recorder's compaction is a [Boundary]; the entries before it are kept in the history.
 //
 // Reading goes through four layers: source.go splits the file into lines; sniff.go detects the format, and document.go

@@ -138,14 +138,15 @@ func TestUsageIsReadFromEveryFormatThatHasIt(t *testing.T) {
 				`{"type":"token_usage_record","payload":{"response_id":"r1","usage":{"input_tokens":10}}}`,
 				`{"type":"token_usage_record","payload":{"response_id":"c1","usage":{"input_tokens":99,"output_tokens":7}}}`,
 				`{"type":"compacted","payload":{"compaction_response_id":"c1","replacement_history":[]}}`,
+				`{"type":"turn_context","payload":{"model":"M2"}}`,
 				`{"type":"response_item","payload":{"type":"message","role":"assistant","content":"so"}}`,
 				`{"type":"token_usage_record","payload":{"response_id":"r2","usage":{"input_tokens":20}}}`,
 				`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":20}}}}`,
 			},
 			want: []transcript.Usage{
-				{Entry: 1, ID: "r1", PromptTokens: 10},
+				{Entry: 1, ID: "r1", Model: "M", PromptTokens: 10},
 				{Entry: 1, ID: "c1", Model: "M", PromptTokens: 99, Output: 7},
-				{Entry: 2, ID: "r2", PromptTokens: 20},
+				{Entry: 2, ID: "r2", Model: "M2", PromptTokens: 20},
 			},
 		},
 		"cline, as an extension keeps it": {
