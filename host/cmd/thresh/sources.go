@@ -149,7 +149,7 @@ func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Project == "" { // of which it is about, names do not tell
+	if o.Project == "" && s.last != 1 { // what a file is about, its name does not tell
 		a.passed.beside = recordings.Beside(system, o)
 	}
 	a.sayPassed("thresh")

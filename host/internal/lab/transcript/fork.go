@@ -29,7 +29,7 @@ func copied(c content.Content) bool { return rawjson.Field(c.Metadata, fromFork)
 // fork tells how far a session of Codex repeats the one that it was forked from. Codex copies the parent's records as
 // they are, and stamps them anew; the ids of turns and sessions begin with the time at which they were made.
 type fork struct {
-	id, stamp string // of the first head
+	id, stamp string // of the first head: it is written with the copies, which may be long after the session began
 	copying   bool
 	named     bool // its turns have ids that begin with their times
 }
@@ -38,7 +38,7 @@ type fork struct {
 func (f *fork) head(payload ordered.Object, stamp string) {
 	id := payload.Text("id")
 	if f.id == "" {
-		f.id, f.stamp = id, cmp.Or(payload.Text("timestamp"), stamp)
+		f.id, f.stamp = id, stamp
 		f.copying = payload.Text("forked_from_id") != ""
 		return
 	}

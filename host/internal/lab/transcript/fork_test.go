@@ -70,6 +70,8 @@ func TestAForkHasNoneOfTheRequestsThatItCopied(t *testing.T) {
 			codexTurn(uuid7(32), 32, 30), []int{30}},
 		"codex: a version without ids of turns": {codexHead("b", "a", 30) + codexTurn("", 30, 10) +
 			codexTurn("", 30, 20) + codexTurn("", 31, 30) + codexTurn("", 31, 40), []int{30, 40}},
+		"codex: it was begun before it was written": {strings.Replace(codexHead("b", "a", 30), `{"id"`,
+			`{"timestamp":"2026-04-24T18:15:00Z","id"`, 1) + codexTurn("", 30, 10) + codexTurn("", 31, 30), []int{30}},
 		"codex: copies have the times of the parent": {codexHead("b", "a", 30) + codexTurn("", 10, 10) +
 			codexTurn("", 20, 20) + codexTurn("", 31, 30), []int{30}},
 		"codex: no request yet":     {codexHead(uuid7(30), uuid7(1), 30) + copied, nil},
