@@ -81,6 +81,7 @@ type Charge struct {
 	prompt Size
 	cached Size // what the caches were supposed to have of it
 	reset  bool // its rest has another size than the request before
+	first  bool // the ledger has no request before it
 }
 
 // Request adds a request whose history begins with stable tokens of the previous one's.
@@ -98,6 +99,7 @@ func (l *Ledger) Request(p Size, stable int, at time.Time) Charge {
 	// If nothing is ever removed, a request begins with all of the previous one, or of that which a fork has of it.
 	spared := l.whole.Request(Request{Tokens: p.Whole, Stable: before.Whole, At: at})
 	c.Saved, c.ledger, c.prompt, c.reset = spared.USD-paid.USD, l, p, p.Rest != before.Rest
+	c.first = before == Size{}
 	c.cached = Size{Sent: paid.CacheRead, Whole: spared.CacheRead}
 	if paid.CacheRead > 0 {
 		c.cached.SentEntries = before.SentEntries // not after a rewrite, which has fewer
@@ -135,6 +137,8 @@ func (c Charge) Reported(input, cached, written int) float64 {
 	}
 	readOfWhole := read
 	switch missed = missed || c.ledger.missed.Load(); {
+	case c.first && 2*read > sent: // what was sent before, by another process, is in the cache, and more would be
+		readOfWhole = max(read, whole-(sent-read))
 	case !missed && c.Rewrote:
 		readOfWhole = max(read, whole-of(c.prompt.Whole-c.cached.Whole, c.prompt.WholeEntries-c.cached.WholeEntries))
 	case !missed: // what was removed would have been read too

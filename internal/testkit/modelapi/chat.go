@@ -25,7 +25,7 @@ func (chat) fail(_ int, kind, code, message string) any {
 }
 
 // judge demands that the results of a message's calls follow it at once, all of them, in any order.
-func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
+func (chat) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 	p := prompt{body: body, stream: truth(body["stream"]), auto: true}
 	for _, t := range list(body["tools"]) {
 		f := obj(obj(t)["function"])
@@ -50,10 +50,15 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 	p.compacts = summary(all[len(all)-1])
 	// Calls of the last assistant message that have no result yet.
 	var open []string
+	before := "" // the role of the message before
 	for i, v := range all {
 		m := obj(v)
 		p.segments = append(p.segments, segmentOf(v))
 		role := text(m["role"])
+		if s.options.Alternates && role == before && role != "tool" {
+			return p, badRequest("Conversation roles must alternate user/assistant/user/assistant/...")
+		}
+		before = role
 		if role == "tool" {
 			id := text(m["tool_call_id"])
 			at := slices.Index(open, id)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -107,14 +108,16 @@ func parts(list json.RawMessage) (out []string) {
 	return out
 }
 
+// oneText is the content of a result that is a list of one text: to the API it is the text.
+var oneText = regexp.MustCompile(`"content":\[\{"type":"text","text":("(?:[^"\\]|\\.)*")\}\]`)
+
 // unmarked takes a part's cache marker off, an object without objects in it. A marker that comes first in its object
 // stays, because no client writes it there.
 func unmarked(part string) string {
-	i := strings.Index(part, `,"cache_control":{`)
-	if i < 0 {
-		return part
+	if i := strings.Index(part, `,"cache_control":{`); i >= 0 {
+		part = part[:i] + part[i+strings.IndexByte(part[i:], '}')+1:]
 	}
-	return part[:i] + part[i+strings.IndexByte(part[i:], '}')+1:]
+	return oneText.ReplaceAllString(part, `"content":$1`)
 }
 
 // withoutText takes off the text of a result. Everything else of it stays, above all the id of its call. A part without

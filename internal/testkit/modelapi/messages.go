@@ -3,6 +3,7 @@ package modelapi
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -47,12 +48,17 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 	// Over the whole request.
 	marks, short, mixed := 0, false, false
 	add := func(v any) {
+		v, inner := m.within(v)
 		g := segmentOf(v)
-		if g.mark {
+		if own := obj(v)["cache_control"]; own != nil {
+			inner = append(inner, own)
+		}
+		for _, mark := range inner {
 			marks++
-			hour := text(obj(obj(v)["cache_control"])["ttl"]) == "1h"
+			hour := text(obj(mark)["ttl"]) == "1h"
 			mixed, short = mixed || hour && short, short || !hour
 		}
+		g.mark = len(inner) > 0
 		p.segments = append(p.segments, g)
 	}
 	for _, t := range list(body["tools"]) {
@@ -146,6 +152,27 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 		}
 	}
 	return p, nil
+}
+
+// within takes the markers off the parts of a result, which are markers of the result. One part of text is the text.
+func (messages) within(v any) (bare any, marks []any) {
+	parts := list(obj(v)["content"])
+	if text(obj(v)["type"]) != "tool_result" || len(parts) == 0 {
+		return v, nil
+	}
+	result, content := maps.Clone(obj(v)), make([]any, len(parts))
+	for i, part := range parts {
+		own := maps.Clone(obj(part))
+		if mark := own["cache_control"]; mark != nil {
+			marks = append(marks, mark)
+			delete(own, "cache_control")
+		}
+		content[i] = own
+	}
+	if result["content"] = content; len(parts) == 1 && text(obj(parts[0])["type"]) == "text" {
+		result["content"] = obj(parts[0])["text"]
+	}
+	return result, marks
 }
 
 // i is the index of the message with the calls; ids are those that have no result.

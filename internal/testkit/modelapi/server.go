@@ -33,6 +33,9 @@ type Options struct {
 	// Binds: every model of the Messages API takes thinking back only behind what it was issued behind, as Anthropic's
 	// newest do in any case.
 	Binds bool
+	// Alternates: the Chat Completions API takes no two messages of one role in a row, results apart, as the templates of
+	// local models do.
+	Alternates bool
 	// Thinks says how a model of the Messages API that may think does, in its n-th answer to a request with tools,
 	// counted from 1: the types of its blocks of thinking ("thinking", "redacted_thinking"), in order, or none. nil is
 	// one "thinking" before calls. A model that is told to think (type enabled) does so before calls in any case.

@@ -18,6 +18,7 @@ type agent struct {
 	// result is what each tool answers.
 	result func(turn int, c call) string
 	sent   [][]byte // the bodies, in order
+	ends   []int    // how many items each had
 }
 
 // call is a tool call of the model.
@@ -62,7 +63,7 @@ func (a *agent) run(t testing.TB, prompt string) int {
 func (a *agent) ask(t testing.TB) (status int, answer []byte) {
 	t.Helper()
 	body := a.form.body(a.items)
-	a.sent = append(a.sent, body)
+	a.sent, a.ends = append(a.sent, body), append(a.ends, len(a.items))
 	status, answer, err := post(a.base+a.form.path(), a.form.header(), body)
 	if err != nil {
 		t.Fatal(err)

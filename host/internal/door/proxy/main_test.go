@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		if err == nil {
 			defer os.RemoveAll(dir)
 			err = errors.Join(
-				binaries.Strategies(dir, "distill", "high-density", "top-down-truncation", "one-shot"),
+				binaries.Strategies(dir, "distill", "high-density", "top-down-truncation", "middle-out", "one-shot"),
 				binaries.Plugins(dir, map[string]string{"exits-in-calls": faulty, "exits-in-calls-by-threshold": faulty}))
 		}
 		if err != nil {

@@ -1,15 +1,9 @@
 package proxy_test
 
 import (
-	"bytes"
-	"io"
 	"math"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -22,33 +16,11 @@ import (
 // text before and after.
 type markedForm struct{ messagesForm }
 
-var (
-	lastResult = regexp.MustCompile(`"type":"tool_result","content":("(?:[^"\\]|\\.)*"),"cache_control":(\{[^{}]*\})`)
-	inResult   = regexp.MustCompile(`"type":"tool_result","content":\[\{"type":"text","text":("(?:[^"\\]|\\.)*"),` +
-		`"cache_control":(\{[^{}]*\})\}\]`)
-)
+var lastResult = regexp.MustCompile(`"type":"tool_result","content":("(?:[^"\\]|\\.)*"),"cache_control":(\{[^{}]*\})`)
 
 func (f markedForm) body(items []rawItem) []byte {
 	return lastResult.ReplaceAll(f.messagesForm.body(items), []byte(`"type":"tool_result","content":[{"type":"text","text":$1,`+
 		`"cache_control":$2}]`))
-}
-
-// understanding is in front of a provider that takes no marks within results: to Anthropic they are marks of the result.
-func understanding(t *testing.T, upstream string) string {
-	to, err := url.Parse(upstream)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := httputil.NewSingleHostReverseProxy(to)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		body = inResult.ReplaceAll(body, []byte(`"type":"tool_result","content":$1,"cache_control":$2`))
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		r.Header.Set("Content-Length", strconv.Itoa(len(body)))
-		p.ServeHTTP(w, r)
-	}))
-	t.Cleanup(s.Close)
-	return s.URL
 }
 
 // played lets a client talk to a provider that bills it. It returns how many requests do not begin as the one before.
@@ -64,7 +36,7 @@ func played(t *testing.T, form form, set map[string]any, script []modelapi.Turn,
 	}
 	words := strings.NewReplacer(`"claude-test"`, `"claude-sonnet-4-5"`, "You are a test.", strings.Repeat("You are a test. ", 800))
 	up := provider(t, modelapi.Options{Script: script})
-	p := stand(t, understanding(t, up.URL), set, func(o *proxy.Options) { o.DryRun = dry })
+	p := stand(t, up.URL, set, func(o *proxy.Options) { o.DryRun = dry })
 	a := &agent{form: editedForm{form, words}, base: p.url, result: files}
 	for i, prompt := range prompts {
 		if i > 0 { // it goes back, to before a turn of the model
