@@ -152,6 +152,16 @@ func (responses) items(s *Server, items []object) error {
 			if s.issued[text(item["encrypted_content"])] != id {
 				return badRequest("The encrypted content for item %s could not be verified.", id)
 			}
+		case "web_search_call", "file_search_call", "code_interpreter_call", "mcp_call": // the server ran them
+		case "tool_search_call":
+			call := text(item["call_id"])
+			open[call], order = true, append(order, call)
+		case "tool_search_output":
+			call := text(item["call_id"])
+			if !slices.Contains(order, call) {
+				return badRequest("No tool search call found for tool search output with call_id %s.", call)
+			}
+			delete(open, call)
 		default:
 			return badRequest("Invalid value: '%s' at 'input[%d].type'.", kind, i)
 		}

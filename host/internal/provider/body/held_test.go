@@ -203,3 +203,24 @@ func TestRolesAlternateAsTheyDid(t *testing.T) {
 		}
 	}
 }
+
+// Several summaries in a row, each with an answer, leave the roles as they were: one of a person, and the answers in the
+// model's message.
+func TestSummariesInARowAlternate(t *testing.T) {
+	r := index(t, provider.Chat, `{"messages":[{"role":"user","content":"one"},{"role":"assistant","content":"two"},`+
+		`{"role":"user","content":"three"},{"role":"assistant","content":"four"},{"role":"user","content":"five"}],`+
+		`"tools":[{"type":"function"}]}`)
+	entries, view := numbered(r)
+	said := func(by content.Speaker, text string) Shown {
+		return Shown{"", content.Content{Speaker: by, Blocks: []content.Block{content.Text{Text: text}}}}
+	}
+	row := []Shown{said(content.Human, "s1"), said(content.AI, "a1"), said(content.Human, "s2"), said(content.AI, "a2")}
+	for n := range len(row) + 1 {
+		got := edit(t, r, entries, slices.Concat(row[:n], view[3:]))
+		for _, s := range row[:n] {
+			if text := s.Content.Blocks[0].(content.Text).Text; strings.Count(got, text) != 1 {
+				t.Errorf("%s is not there once: %s", text, got)
+			}
+		}
+	}
+}

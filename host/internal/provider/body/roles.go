@@ -55,7 +55,9 @@ func (d *draft) merge(at int, entry content.Content) bool {
 	if next < len(r.Items) {
 		by := r.voice(next)
 		if (by == entry.Speaker || by == content.Human && d.spoke[next] == by) && d.put(next, entry, true) {
-			d.spoke[next] = by
+			if by == content.Human { // a line in the model's message stands behind all that is put before it
+				d.spoke[next] = by
+			}
 			return true
 		}
 	}
