@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -215,13 +216,14 @@ type shrunk struct {
 	form
 	test    testing.TB
 	host    *proxy.Server
+	model   string
 	limit   int
 	answers *[]service.CompressedMessages
 }
 
 func (f shrunk) body(items []rawItem) []byte {
 	a := compressed(f.test, f.host, "alice",
-		service.CompressMessages{Messages: items, Model: "gpt-5", ContextLimit: f.limit})
+		service.CompressMessages{Messages: items, Model: f.model, ContextLimit: f.limit})
 	*f.answers = append(*f.answers, a)
 	return f.form.body(a.Messages)
 }
@@ -242,9 +244,10 @@ func TestCompressedMessagesCanBeSent(t *testing.T) {
 					"sessions.store": "sqlite:" + filepath.Join(t.TempDir(), "s.db")}
 				p, _ := stateless(t, set)
 				up := provider(t, modelapi.Options{Script: work(12), ContextLimit: 12_000})
+				model := cmp.Or(map[host.Form]string{host.Anthropic: "claude-opus-5-5"}[name], "gpt-5")
 				var answers []service.CompressedMessages
 				said := map[string]bool{}
-				a := &agent{form: shrunk{newForm(), t, p, 8000, &answers}, base: up.URL, result: func(turn int, c call) string {
+				a := &agent{form: shrunk{newForm(), t, p, model, 8000, &answers}, base: up.URL, result: func(turn int, c call) string {
 					text := files(turn, c)
 					said[text] = true
 					return text

@@ -11,7 +11,8 @@ import (
 )
 
 var forms = map[string]func() form{
-	"messages":  func() form { return messagesForm{"s1"} },
+	"messages":  func() form { return thinkingForm("claude-opus-5-5") }, // the newest model's rules first
+	"older":     func() form { return messagesForm{"s1"} },
 	"chat":      func() form { return chatForm{} },
 	"responses": func() form { return responsesForm{"s1"} },
 	"gemini":    func() form { return geminiForm{} },
@@ -19,12 +20,12 @@ var forms = map[string]func() form{
 
 // eachForm runs a test for each API.
 func eachForm(t *testing.T, test func(*testing.T, func() form)) {
-	ofForms(t, []string{"messages", "chat", "responses", "gemini"}, test)
+	ofForms(t, []string{"messages", "chat", "responses", "gemini", "older"}[:full.Or(4, 5)], test)
 }
 
 // someForms is eachForm for what differs in nothing but the bytes of a request: a short run has two of them.
 func someForms(t *testing.T, test func(*testing.T, func() form)) {
-	ofForms(t, []string{"messages", "responses", "chat", "gemini"}[:full.Or(2, 4)], test)
+	ofForms(t, []string{"messages", "responses", "chat", "gemini", "older"}[:full.Or(2, 5)], test)
 }
 
 func ofForms(t *testing.T, names []string, test func(*testing.T, func() form)) {
