@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"path/filepath"
@@ -71,6 +72,21 @@ func (f instructed) body(items []rawItem) []byte {
 	return slices.Concat(head, []byte(strings.TrimSuffix(","+joined(items[last:]), ",")), []byte(`],"system":`), tail)
 }
 
+// finding is a client with a tool that makes another one known. What was found must stay until it is found again: then a
+// request changes although no strategy has changed anything.
+type finding struct{ form }
+
+func (f finding) body(items []rawItem) []byte {
+	return bytes.Replace(f.form.body(items), []byte(`"tools":[`), []byte(`"tools":[{"name":"tool_search","input_schema":{}},`), 1)
+}
+func (f finding) results(calls []call, texts []string) []rawItem {
+	if calls[0].name == "tool_search" {
+		return []rawItem{raw(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%s,"content":[{"type":`+
+			`"tool_reference","tool_name":"ship"}]}]}`, quoted(calls[0].id))}
+	}
+	return f.form.results(calls, texts)
+}
+
 // rules are those that the stand-in of a provider judges by.
 func rules() map[string]rule {
 	const sections = "mid-conversation-system-clear-at-2026-08-21,mid-conversation-output-config-2026-07-01"
@@ -95,6 +111,7 @@ func rules() map[string]rule {
 		"bound, the API drops":    {form: asked{newest, "thinking-binding-controls-2026-08-01", strings.NewReplacer(adaptive, drops)}},
 		"instructions":            {form: asked{instructed{newest}, sections, strings.NewReplacer()}},
 		"a mark within results":   {form: within, provider: modelapi.Options{Thinks: mixed}},
+		"a tool is found again":   {form: finding{newest}},
 		"a summary on demand":     {form: newest, between: summarized},
 		"roles alternate":         {form: chatForm{}, provider: modelapi.Options{Alternates: true}, list: "openai-gpt-5"},
 		"reasoning with its item": {form: responsesForm{"s1"}, list: "openai-gpt-5"},
@@ -111,9 +128,9 @@ var newestModel = strings.NewReplacer(`"claude-test"`, `"claude-opus-5-5"`, `{"t
 func TestEveryStrategyUnderEveryRule(t *testing.T) {
 	race.Skip(t)
 	table := newTally(t)
-	i := 0
-	for name, r := range rules() {
-		i++
+	all := rules()
+	for i, name := range slices.Sorted(maps.Keys(all)) {
+		r := all[name]
 		for j, strategy := range strategies {
 			if testing.Short() && (i+j)%len(strategies) != 0 {
 				continue
@@ -169,7 +186,8 @@ func underRule(t *testing.T, r rule, strategy string) (got course) {
 		t.Fatal(err)
 	}
 	o := r.provider
-	o.Script = slices.Concat(work(7), []modelapi.Turn{{}}, work(4), []modelapi.Turn{{}}, work(3))
+	o.Script = slices.Concat([]modelapi.Turn{{modelapi.Find()}}, work(6), []modelapi.Turn{{modelapi.Find()}}, work(1),
+		[]modelapi.Turn{{}}, work(4), []modelapi.Turn{{}}, work(3))
 	up := provider(t, o)
 	set := writing(t, map[string]any{"compression.strategy": strategy, "model.contextLimit": 10_000,
 		"model.priceList": name, "compression.density.cadence": "every-turn",
