@@ -137,7 +137,7 @@ func (c Charge) Reported(input, cached, written int) float64 {
 	}
 	readOfWhole := read
 	switch missed = missed || c.ledger.missed.Load(); {
-	case c.first && 2*read > sent: // what was sent before, by another process, is in the cache, and more would be
+	case c.first && read > 0: // another process sent what is in the cache, which would have what was removed, too
 		readOfWhole = max(read, whole-(sent-read))
 	case !missed && c.Rewrote:
 		readOfWhole = max(read, whole-of(c.prompt.Whole-c.cached.Whole, c.prompt.WholeEntries-c.cached.WholeEntries))

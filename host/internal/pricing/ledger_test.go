@@ -84,3 +84,14 @@ func TestWhatGoesIsWorthWhatItWouldHaveCost(t *testing.T) {
 		}
 	}
 }
+
+// A process that goes on with a conversation finds the provider's cache warm: what was removed before would be in it.
+func TestTheFirstRequestBehindARestart(t *testing.T) {
+	list := &pricing.List{Input: 4, Output: 20, CacheRead: 0.4, CacheWrite: 5}
+	for cached, want := range map[int]float64{9000: 40_000 * list.Read() / 1e6, 0: 40_000 * list.Write() / 1e6} {
+		c := pricing.NewLedger(list).Request(pricing.Size{Sent: 10_000, Whole: 50_000, SentEntries: 9, WholeEntries: 9}, 0, time.Unix(1e9, 0))
+		if got := c.Reported(0, cached, 10_000-cached); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%d tokens were in the cache: $%.4f, want $%.4f", cached, got, want)
+		}
+	}
+}

@@ -132,7 +132,7 @@ func TestEveryStrategyUnderEveryRule(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(all)) {
 		r := all[name]
 		for j, strategy := range strategies {
-			if testing.Short() && (i+j)%len(strategies) != 0 {
+			if testing.Short() && (i+j+1)%len(strategies) != 0 {
 				continue
 			}
 			t.Run(name+"/"+strategy, func(t *testing.T) {

@@ -224,3 +224,30 @@ func TestSummariesInARowAlternate(t *testing.T) {
 		}
 	}
 }
+
+// A trace tells what is sent otherwise from what is sent again: an entry that goes, a new text, a line that was made.
+func TestATraceTellsWhatChanged(t *testing.T) {
+	r := index(t, provider.Messages, bodies[provider.Messages])
+	entries, view := numbered(r)
+	trace := func(view []Shown) Trace {
+		p, err := r.NewPlan(entries, view)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Trace()
+	}
+	changed := slices.Clone(view)
+	changed[0].Content = content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "Mend it."}}}
+	made := Shown{"", content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "A line."}}}}
+	for name, tt := range map[string]struct {
+		view []Shown
+		is   bool
+	}{
+		"the same": {view, false}, "a text": {changed, true}, "a line": {slices.Insert(slices.Clone(view), 1, made), true},
+		"what is gone": {slices.Delete(slices.Clone(view), 1, 3), true},
+	} {
+		if _, is := trace(tt.view).Changed(trace(view)); is != tt.is {
+			t.Errorf("%s: changed: %v", name, is)
+		}
+	}
+}
