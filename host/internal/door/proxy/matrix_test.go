@@ -212,7 +212,7 @@ func underRule(t *testing.T, r rule, strategy string) (got course) {
 	p = stand(t, up.URL, set)
 	a.base = p.url
 	run(a, "Go on.")
-	at := a.ends[len(a.ends)-5]
+	at := a.ends[max(0, len(a.ends)-5)]
 	for bytes.Contains(a.items[at-1], []byte(`"role":"system"`)) {
 		at--
 	}
@@ -240,7 +240,8 @@ func underRule(t *testing.T, r rule, strategy string) (got course) {
 		return r.Body
 	})
 	if err != nil {
-		t.Fatal("the client's own bytes: ", err)
+		t.Error("the client's own bytes: ", err)
+		return got
 	}
 	bill := func(all []*modelapi.Request) (usd float64, tokens int) {
 		for _, r := range all {
