@@ -27,7 +27,7 @@ LEAN  := $(FLAGS) CGO_ENABLED=0
 TEST  := $(GO) test -vet=off -ldflags='-s -w' -timeout 30m -p $(shell expr 2 '*' $(CPUS))
 
 .PHONY: help build plugins demo test test-plain race lint docs test-adapters test-clients test-dist test-windows test-vm soak fuzz bench \
-	bench-docs corpus picture proto generate dist clean tools
+	bench-docs corpus prices picture proto generate dist clean tools
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1	\2/p' $(MAKEFILE_LIST) | awk -F'	' '{printf "  %-13s%s\n", $$1, $$2}'
@@ -165,6 +165,13 @@ bench-docs: ## put what 'make bench' measured into docs/performance.md
 corpus: ## fetch the recorded sessions of docs/economics.md into bin/corpus; with git and jq
 	internal/testkit/corpus/fetch.sh $(BIN)/corpus/sessions
 	internal/testkit/corpus/fetch.sh $(BIN)/corpus/held-back internal/testkit/corpus/held-back.tsv
+
+# The commit of the catalogue that the shipped price lists and windows are converted from, and a clone of it.
+CATALOGUE := 47df840a5ab10bbcffb8e5ac01b9899032245d1b
+CLONE     ?= $(BIN)/genai-prices
+prices: ## convert the price catalogue of genai-prices, at CATALOGUE=COMMIT; with git
+	@test -e $(CLONE) || git clone -q https://github.com/pydantic/genai-prices $(CLONE)
+	$(GO) run ./host/internal/pricing/convert $(CLONE) $(CATALOGUE) host/internal/pricing
 
 picture: build ## take docs/report.png, the picture in README.md; with chromium
 	$(BIN)/thresh compare --set model.contextLimit=40000 --prices anthropic-sonnet --report $(BIN)/report.html \

@@ -8,12 +8,38 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
-//go:embed prices.yaml
-var shipped []byte
+// own has the lists that are kept here, and base those that are converted from a catalogue that others keep (see
+// convert). Of two with one name, that of own counts.
+var (
+	//go:embed prices.yaml
+	own []byte
+	//go:embed base.yaml
+	base []byte
+)
+
+var shipped = sync.OnceValues(func() (lists, error) {
+	all, err := parse("prices.yaml", own)
+	if err != nil {
+		return lists{}, fmt.Errorf("the embedded price lists: %w", err)
+	}
+	more, err := parse("base.yaml", base)
+	if err != nil {
+		return lists{}, fmt.Errorf("the embedded price lists: %w", err)
+	}
+	return lists{all: all, versions: true}.and(lists{all: more, versions: true}), nil
+})
+
+// BaseDay returns the day of the catalogue that the shipped lists are converted from.
+func BaseDay() string {
+	_, day, _ := strings.Cut(string(base), "\n# Of ")
+	day, _, _ = strings.Cut(day, ",")
+	return day
+}
 
 // ErrUnknown: no list has the name.
 var ErrUnknown = errors.New("no such price list")
@@ -21,6 +47,9 @@ var ErrUnknown = errors.New("no such price list")
 // Catalog is a set of price lists with unique names, safe for concurrent use. The lists must not be modified.
 type Catalog struct {
 	lists []*List
+	// resold are lists of others who sell the models of a provider, by its name for them. They hold for models that no
+	// other list has. exact are lists whose patterns do not match later versions of a model.
+	resold, exact map[*List]bool
 
 	mu    sync.Mutex
 	known map[string]*List // by model: every turn asks
@@ -28,42 +57,75 @@ type Catalog struct {
 
 const maxKnown = 100
 
-// Load returns the shipped lists and those of a user's YAML file, which replace shipped ones of the same name. "" means
-// no file. The error joins an [*Error] with its line for each problem, or says why the file cannot be read.
+// lists are those of one file.
+type lists struct {
+	all    []*List
+	resold int // how many of the last are resold
+	// versions says that "*" does not stand for a later version: "x-5*" is not for "x-5-1".
+	versions bool
+}
+
+// and returns the lists with more behind them, those that have the name of one of l left out.
+func (l lists) and(more lists) lists {
+	taken := map[string]bool{}
+	for _, x := range l.all {
+		taken[x.Name] = true
+	}
+	for _, x := range more.all {
+		if !taken[x.Name] {
+			l.all = append(l.all, x)
+		}
+	}
+	return l
+}
+
+// Load returns the shipped lists and those of a user's file, which replace shipped ones of the same name. "" means no
+// file. A file is YAML, or one of the catalogues that [Forms] names as it is. The error joins an [*Error] for each
+// problem, or says why the file cannot be read.
 func Load(file string) (*Catalog, error) {
-	all, err := parse("prices.yaml", shipped)
-	if err != nil {
-		return nil, fmt.Errorf("the embedded price lists: %w", err)
+	all, err := shipped()
+	if err != nil || file == "" {
+		return newCatalog(time.Now(), all), err
 	}
-	if file == "" {
-		return newCatalog(all), nil
-	}
-	own, err := read(file)
+	mine, err := read(file)
 	if err != nil {
 		return nil, err
 	}
 	// First, so they also win where a model matches two lists equally well.
-	taken := map[string]bool{}
-	for _, l := range own {
-		taken[l.Name] = true
-	}
-	for _, l := range all {
-		if !taken[l.Name] {
-			own = append(own, l)
-		}
-	}
-	return newCatalog(own), nil
+	return newCatalog(time.Now(), mine, all), nil
 }
 
-func newCatalog(lists []*List) *Catalog {
+// newCatalog makes a catalog of files, with the prices of a day. The lists stay as they are: several catalogs have them.
+func newCatalog(day time.Time, files ...lists) *Catalog {
+	c := &Catalog{resold: map[*List]bool{}, exact: map[*List]bool{}}
 	named := map[string]*List{}
-	for _, l := range lists {
+	add := func(l *List) bool {
+		if named[l.Name] != nil {
+			return false
+		}
 		named[l.Name] = l
+		c.lists = append(c.lists, l)
+		return true
 	}
-	for _, l := range lists {
-		l.Hour = named[l.Name+"-1h"]
+	for _, f := range files {
+		written := map[string]bool{}
+		for _, l := range f.all {
+			written[l.Name] = true
+		}
+		for i, was := range f.all {
+			l := *was.today(day)
+			if add(&l) {
+				c.resold[&l], c.exact[&l] = i >= len(f.all)-f.resold, f.versions
+			}
+			if l.CacheWriteHour > 0 && !written[l.Name+hourSuffix] {
+				add(l.hourly())
+			}
+		}
 	}
-	return &Catalog{lists: lists}
+	for _, l := range c.lists {
+		l.Hour = named[l.Name+hourSuffix]
+	}
+	return c
 }
 
 // Lists returns all lists, the user's own first.
@@ -125,16 +187,28 @@ func (c *Catalog) ForModel(model string) *List {
 }
 
 func (c *Catalog) match(model string) *List {
-	var best *List
+	model = strings.ToLower(model)
+	if l := c.best(model, false); l != nil {
+		return l
+	}
+	return c.best(model, true)
+}
+
+// best returns the list that matches best among those of providers, or those of others who sell their models.
+func (c *Catalog) best(model string, resold bool) (best *List) {
 	most := 0
-	for name := range bare(strings.ToLower(model)) {
+	for name := range bare(model) {
 		for _, l := range c.lists {
+			if c.resold[l] != resold {
+				continue
+			}
 			for _, pattern := range l.Models {
 				letters := len(pattern) - strings.Count(pattern, "*")
 				if letters < most || letters == most && best != nil {
 					continue
 				}
-				if ok, _ := path.Match(strings.ToLower(pattern), name); ok {
+				pattern = strings.ToLower(pattern)
+				if ok, _ := path.Match(pattern, name); ok && !(c.exact[l] && successor(pattern, name)) {
 					best, most = l, letters
 				}
 			}
@@ -142,6 +216,21 @@ func (c *Catalog) match(model string) *List {
 	}
 	return best
 }
+
+// successor reports whether "*" at the end of a pattern stands for a version that follows the one before it: "x-5*" and
+// "x-5-1", "x-5.1" or "x-50", but not "x-5-20261101". A successor has prices of its own.
+func successor(pattern, name string) bool {
+	before, ok := strings.CutSuffix(pattern, "*")
+	rest, is := strings.CutPrefix(name, before)
+	if !ok || !is || before == "" || !digit(before[len(before)-1]) {
+		return false
+	}
+	rest = strings.TrimLeft(rest, "-.")
+	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	return digits == 1 || digits == 2
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 // bare yields a model's name, then what is left as prefixes are removed: everything up to the last "/", then each
 // leading word that ends in a dot and has no digit ("us.", "anthropic."): versions contain dots too ("gpt-4.1").
@@ -198,7 +287,7 @@ func (c *Catalog) Select(names ...string) (*Catalog, error) {
 	if len(names) == 0 {
 		return c, nil
 	}
-	out := &Catalog{}
+	out := &Catalog{resold: c.resold, exact: c.exact}
 	var errs []error
 	for _, name := range names {
 		l, err := c.Named(name)

@@ -1,11 +1,13 @@
 package pricing_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -37,22 +39,33 @@ func shipped(t *testing.T) *pricing.Catalog {
 func TestTheListOfAModel(t *testing.T) {
 	c := shipped(t)
 	for model, want := range map[string]string{
-		"claude-opus-4-5-20251101":                        "anthropic-opus",
+		"claude-opus-4-5-20251101":                        "anthropic-opus-4-5",
 		"claude-opus-5":                                   "anthropic-opus",
 		"claude-opus-5-5":                                 "anthropic-opus-5.5",
+		"claude-opus-5[1m]":                               "anthropic-opus",
+		"claude-opus-5-7":                                 "", // "claude-opus-5*" is not for what comes after it
+		"claude-opus-5.7-20270101":                        "",
+		"claude-fable-5":                                  "anthropic-fable-5",
+		"claude-fable-5-2":                                "anthropic-fable-5.2",
+		"claude-mythos-5-1":                               "anthropic-mythos-5.1",
+		"claude-mythos-5-2":                               "", // unknown
 		"claude-sonnet-4-5-20250929":                      "anthropic-sonnet",
-		"Claude-Sonnet-4":                                 "anthropic-sonnet",
+		"Claude-Sonnet-4":                                 "anthropic-sonnet-4-0",
 		"claude-sonnet-5":                                 "anthropic-sonnet-5",
 		"anthropic/claude-sonnet-5.5":                     "anthropic-sonnet-5.5",
 		"bedrock/us.anthropic.claude-sonnet-4-5-v1:0":     "anthropic-sonnet",
 		"global.anthropic.claude-haiku-4-5-20251001-v1:0": "anthropic-haiku",
 		"vertex_ai/claude-haiku-4-5@20251001":             "anthropic-haiku",
-		"claude-opus-4-1":                                 "", // it costs three times what its successors do
+		"claude-opus-4-1":                                 "anthropic-opus-4-1", // three times what its successors cost
 		"gpt-5":                                           "openai-gpt-5",
 		"gpt-5-2025-08-07":                                "openai-gpt-5",
-		"gpt-5.1-codex-max":                               "openai-gpt-5",
+		"gpt-5.1-codex-max":                               "openai-gpt-5.1",
 		"gpt-5-mini-2025-08-07":                           "openai-gpt-5-mini",
-		"gpt-5-nano":                                      "",
+		"gpt-5-nano":                                      "openai-gpt-5-nano",
+		"gpt-6-luna":                                      "openai-gpt-6-luna",
+		"gpt-6.1-terra":                                   "openai-gpt-6.1-terra",
+		"openai/gpt-6.2-astra-20261117":                   "openai-gpt-6.2-astra",
+		"gpt-6":                                           "",
 		"gpt-5.2":                                         "openai-gpt-5.2",
 		"openrouter/openai/gpt-4.1-mini":                  "openai-gpt-4.1-mini",
 		"gpt-4.1-2025-04-14":                              "openai-gpt-4.1",
@@ -60,7 +73,9 @@ func TestTheListOfAModel(t *testing.T) {
 		"gpt-4o-2024-11-20":                               "openai-gpt-4o",
 		"o3":                                              "openai-o3",
 		"models/gemini-2.5-pro":                           "gemini-2.5-pro",
-		"gemini-2.5-flash-lite":                           "",
+		"gemini-2.5-flash-lite":                           "gemini-2.5-flash-lite",
+		"gemini-4-argon":                                  "",
+		"x-ai/grok-4.5":                                   "grok-4.5",
 		"deepseek-chat":                                   "deepseek",
 		"":                                                "",
 		"llama-4":                                         "",
@@ -78,17 +93,28 @@ func TestTheListOfAModel(t *testing.T) {
 
 func TestTheListsThatShip(t *testing.T) {
 	for _, l := range shipped(t).Lists() {
-		if l.CacheRead > 0 && (l.Read() >= l.Input || l.Write() < l.Input || l.CacheTTL == 0 || l.CacheMinimum == 0) {
+		if _, err := time.Parse(time.DateOnly, l.AsOf); err != nil || l.Source == "" ||
+			!strings.HasPrefix(l.Source, "https://") && l.Name != "no-cache" {
+			t.Errorf("%s: as of %q, from %q", l.Name, l.AsOf, l.Source)
+		}
+		if l.CacheRead > 0 && (l.Read() >= l.Input || l.CacheTTL == 0 || l.CacheMinimum == 0) {
 			t.Errorf("%s: a cache like no other: %+v", l.Name, l)
 		}
-		if l.Output <= l.Input || l.Input <= 0 {
+		if l.Output < l.Input || l.Input <= 0 {
 			t.Errorf("%s: input %g, output %g", l.Name, l.Input, l.Output)
+		}
+		if bound, dear := l.Dear(); bound > 0 && (dear.Input < l.Input || dear.Output < l.Output) {
+			t.Errorf("%s: over %d tokens cheaper: %+v", l.Name, bound, dear)
 		}
 	}
 }
 
 const own = `lists:
   - {name: anthropic-sonnet, models: ["claude-sonnet-4*"], input: 1, output: 2, asOf: "2026-01-01", source: our contract}
+  - {name: tariffs, models: ["mine*"], input: 1, cacheRead: 0.1, cacheWrite: 1.25, cacheWriteHour: 2, output: 5, fast: 2,
+     over: [{tokens: 1000, input: 2, cacheRead: 0.2, cacheWrite: 2.5, cacheWriteHour: 4, output: 7.5}],
+     from: [{day: 2026-02-01, input: 0.5, cacheRead: 0.05, cacheWrite: 0.625, cacheWriteHour: 1, output: 3}],
+     cacheTTL: 5m, asOf: "2026-01-01", source: here}
   - {name: local, models: ["qwen*"], input: 0, output: 0, asOf: "2026-01-01", source: our own machine}
 `
 
@@ -103,7 +129,7 @@ func TestOnesOwnListsWin(t *testing.T) {
 	if l := c.ForModel("ollama/qwen3:8b"); l == nil || l.Name != "local" {
 		t.Errorf("%+v", l)
 	}
-	if got, want := len(c.Lists()), len(shipped(t).Lists())+1; got != want {
+	if got, want := len(c.Lists()), len(shipped(t).Lists())+3; got != want {
 		t.Errorf("%d lists, want %d", got, want)
 	}
 }
@@ -114,7 +140,9 @@ func TestTheSettingChoosesTheList(t *testing.T) {
 		{"auto", "claude-sonnet-5", "anthropic-sonnet-5"},
 		{"", "claude-sonnet-5", "anthropic-sonnet-5"},
 		{"auto", "", ""},
-		{"auto", "gpt-5-nano", ""},
+		{"auto", "gpt-7", ""},
+		{"auto-1h", "claude-sonnet-5", "anthropic-sonnet-5-1h"},
+		{"auto-1h", "gpt-5", "openai-gpt-5"},
 		{"none", "claude-sonnet-5", ""},
 		{"openai-gpt-5", "claude-sonnet-5", "openai-gpt-5"},
 	} {
@@ -139,7 +167,7 @@ func TestAMisspeltNameIsGuessed(t *testing.T) {
 	c := shipped(t)
 	for name, near := range map[string]string{
 		"anthropic-sonet": "did you mean anthropic-sonnet?", "DeepSeek": "did you mean deepseek?",
-		"openai": "did you mean openai-gpt-5?",
+		"openai": "did you mean openai-gpt-5.5?",
 		"xyz":    "'thresh config prices' lists", strings.Repeat("a", 1<<20): "'thresh config prices' lists",
 	} {
 		_, err := c.Named(name)
@@ -188,7 +216,7 @@ func TestWhatIsWrongWithAFile(t *testing.T) {
 			`own.yaml:1: "3": want a price list, a table with name, input, output, asOf and source`},
 		"an unknown key": {list("    inptu: 3\n"),
 			`own.yaml:7: price list "mine": "inptu" is not known; want name, models, input, cacheRead, cacheWrite, ` +
-				`output, cacheTTL, cacheMinimum, asOf, source or note`},
+				`cacheWriteHour, output, over, from, fast, cacheTTL, cacheMinimum, asOf, source or note`},
 		"a key twice":  {list("    input: 3\n"), `own.yaml:7: price list "mine": "input" is already on line 3`},
 		"a key on top": {list("prices: 3\n"), `own.yaml:7: "prices" is not known; want lists`},
 		"a name twice": {list("  - {name: mine, input: 1, output: 2, asOf: 2026-01-01, source: x}\n"),
@@ -219,6 +247,27 @@ func TestWhatIsWrongWithAFile(t *testing.T) {
 		"a name of ours": {"lists: [{name: auto, input: 1, output: 1, asOf: 2026-01-01, source: x}]",
 			`own.yaml:1: price list "auto": name: "auto" is reserved in the setting model.priceList; want ` +
 				`another name`},
+		"long prompts, no list": {list("    over: 3\n"),
+			`own.yaml:7: price list "mine": over: "3": want a list of tables with tokens, input and output`},
+		"long prompts, no price": {list("    over: [{tokens: 9, input: 1}]\n"),
+			`own.yaml:7: price list "mine": output is missing`},
+		"long prompts, an unknown key": {list("    over: [{tokens: 9, input: 1, output: 1, cache: 1}]\n"),
+			`own.yaml:7: price list "mine": "cache" is not known here; want tokens, input, cacheRead, cacheWrite, ` +
+				`cacheWriteHour or output`},
+		"long prompts, not rising": {list("    over: [{tokens: 9, input: 1, output: 1}, {tokens: 9, input: 1, output: 1}]\n"),
+			`own.yaml:7: price list "mine": over: 9 tokens do not follow 9: want rising bounds`},
+		"days, the later first": {list("    from:\n    - {day: 2026-02-01, input: 1, output: 1}\n" +
+			"    - {day: 2026-01-01, input: 1, output: 1}\n"),
+			`own.yaml:9: price list "mine": from: 2026-01-01 does not follow 2026-02-01: want the earliest first`},
+		"a day": {list("    from: [{day: soon, input: 1, output: 1}]\n"),
+			`own.yaml:7: price list "mine": day: "soon": want the first day of these prices, such as 2026-11-20`},
+		"slower": {list("    fast: 0.5\n"),
+			`own.yaml:7: price list "mine": fast: "0.5": want how many times as much it costs, 1 or more`},
+		"an hour, nothing shorter": {list("    cacheRead: 0.1\n    cacheWriteHour: 2\n"), `own.yaml:8: price list "mine": ` +
+			`cacheWriteHour without cacheWrite: what does a shorter cache cost to write?`},
+		"an hour, not of long prompts": {list("    cacheRead: 0.1\n    cacheWrite: 1\n    cacheWriteHour: 2\n" +
+			"    over: [{tokens: 9, input: 1, output: 1}]\n"),
+			`own.yaml:2: price list "mine": cacheWriteHour: want it in over and from too, or nowhere`},
 		"a date": {"lists: [{name: a, input: 1, output: 1, asOf: yesterday, source: x}]",
 			`own.yaml:1: price list "a": asOf: "yesterday": want the day on which the prices were looked up, such ` +
 				`as 2026-11-20`},
@@ -238,7 +287,7 @@ func TestWhatIsWrongWithAFile(t *testing.T) {
 func TestAFileThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large.yaml")
-	if err := os.WriteFile(large, make([]byte, 2<<20), 0o600); err != nil {
+	if err := os.WriteFile(large, bytes.Repeat([]byte("# "), 1<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{dir: "it is a directory", large: "larger than",

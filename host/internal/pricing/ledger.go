@@ -117,11 +117,10 @@ func (c Charge) Reported(input, cached, written int) float64 {
 	if c.ledger == nil || input+cached+written <= 0 {
 		return c.Saved
 	}
-	list := c.ledger.list
-	// Unread tokens are assumed to cost the same on average in the whole prompt and the sent one.
-	unread := list.Write()
+	// Of unread tokens the same part is assumed to be written in the whole prompt and in the sent one.
+	writes := 1.0
 	if input+written > 0 {
-		unread = (float64(input)*list.Input + float64(written)*list.Write()) / float64(input+written)
+		writes = float64(written) / float64(input+written)
 	}
 	sent, read := float64(input+cached+written), float64(cached)
 	each, around := c.ledger.learn(c, sent)
@@ -144,7 +143,10 @@ func (c Charge) Reported(input, cached, written int) float64 {
 	case !missed: // what was removed would have been read too
 		readOfWhole += of(c.cached.Whole-c.cached.Sent, c.cached.WholeEntries-c.cached.SentEntries)
 	}
-	cost := func(tokens, read float64) float64 { return (read*list.Read() + (tokens-read)*unread) / 1e6 }
+	cost := func(tokens, read float64) float64 {
+		list := c.ledger.list.For(Terms{Tokens: int(tokens)}) // a long prompt may cost more
+		return (read*list.Read() + (tokens-read)*(writes*list.Write()+(1-writes)*list.Input)) / 1e6
+	}
 	return cost(whole, readOfWhole) - cost(sent, read)
 }
 

@@ -14,7 +14,17 @@ type List struct {
 	CacheRead float64 `yaml:"cacheRead" json:"cacheRead"`
 	// CacheWrite is for prompt tokens written to the cache; 0 for the same as Input.
 	CacheWrite float64 `yaml:"cacheWrite" json:"cacheWrite"`
-	Output     float64 `yaml:"output" json:"output"`
+	// CacheWriteHour is for prompt tokens written to a cache that is kept for an hour; 0 if there is none, or a list of
+	// its own has it.
+	CacheWriteHour float64 `yaml:"cacheWriteHour" json:"cacheWriteHour,omitempty"`
+	// Output is for generated tokens, reasoning included.
+	Output float64 `yaml:"output" json:"output"`
+	// Over are the prices of requests with long prompts, by rising bounds, and From those of days: [List.For] chooses. Of
+	// a list in a [Catalog], the fields above are the prices of today.
+	Over []Over `yaml:"over" json:"over,omitempty"`
+	From []From `yaml:"from" json:"from,omitempty"`
+	// Fast is how many times as much a request costs that asks for speed; 0 if the provider offers none.
+	Fast float64 `yaml:"fast" json:"fast,omitempty"`
 	// CacheTTL is how long a prompt stays cached after its last use; 0, with a cache, for ever.
 	CacheTTL time.Duration `yaml:"cacheTTL" json:"cacheTTLNs,omitempty"`
 	// CacheMinimum is the shortest prompt (or beginning of one) that is cached, in tokens.
@@ -23,8 +33,8 @@ type List struct {
 	AsOf   string `yaml:"asOf" json:"asOf"`
 	Source string `yaml:"source" json:"source"`
 	Note   string `yaml:"note" json:"note,omitempty"`
-	// Hour is the list of the same models for a cache that is kept for an hour: the one with "-1h" added to the name.
-	// It is nil if there is none.
+	// Hour is the list of the same models for a cache that is kept for an hour: the one with "-1h" added to the name,
+	// which a catalog makes of CacheWriteHour. It is nil if there is none.
 	Hour *List `yaml:"-" json:"-"`
 }
 
@@ -42,8 +52,9 @@ type Prompt struct {
 	CacheRead, CacheWrite, CacheWriteHour, Uncached int
 }
 
-// Cost prices a prompt whose parts are known.
+// Cost prices a prompt whose parts are known, today and at ordinary speed.
 func (l *List) Cost(p Prompt) Cost {
+	l = l.For(Terms{Tokens: p.CacheRead + p.CacheWrite + p.CacheWriteHour + p.Uncached})
 	return Cost{CacheRead: p.CacheRead, CacheWrite: p.CacheWrite + p.CacheWriteHour, Uncached: p.Uncached,
 		USD: perMillion * (float64(p.CacheRead)*l.Read() + float64(p.CacheWrite)*l.Write() +
 			float64(p.CacheWriteHour)*l.ForHour().Write() + float64(p.Uncached)*l.Input)}

@@ -18,6 +18,8 @@ type Request struct {
 	Stable, Tokens int
 	// At is when the request is sent. If unknown (zero) for one of two consecutive requests, the cache counts as warm.
 	At time.Time
+	// Fast says that the request asked for speed.
+	Fast bool
 }
 
 // Cost is what prompts cost: their tokens by price category, and the sum in USD.
@@ -44,7 +46,7 @@ func (m *Meter) Request(r Request) Cost {
 			c.CacheWrite, c.Uncached = c.Uncached, 0
 		}
 	}
-	l := m.list
+	l := m.list.For(Terms{Tokens: tokens, At: r.At, Fast: r.Fast})
 	c.USD = perMillion * (float64(c.CacheRead)*l.Read() + float64(c.CacheWrite)*l.Write() + float64(c.Uncached)*l.Input)
 	return c
 }

@@ -126,7 +126,8 @@ func (p *parser) fields(n *yaml.Node) func(func(key, value *yaml.Node) bool) {
 // source is required to check the prices, and asOf to recognise old ones.
 var requiredFields = []string{"name", "input", "output", "asOf", "source"}
 
-const allFields = "name, models, input, cacheRead, cacheWrite, output, cacheTTL, cacheMinimum, asOf, source or note"
+const allFields = "name, models, input, cacheRead, cacheWrite, cacheWriteHour, output, over, from, fast, cacheTTL, " +
+	"cacheMinimum, asOf, source or note"
 
 // one reads a price list, then checks what concerns more than one field.
 func (p *parser) one(n *yaml.Node) {
@@ -157,6 +158,14 @@ func (p *parser) one(n *yaml.Node) {
 		p.fail(lines["cacheWrite"], "cacheWrite without cacheRead: a cache that is never read")
 	case l.CacheRead > l.Input:
 		p.fail(lines["cacheRead"], "cacheRead is %g, more than input, which is %g", l.CacheRead, l.Input)
+	case l.CacheWriteHour > 0 && l.CacheWrite == 0:
+		p.fail(lines["cacheWriteHour"], "cacheWriteHour without cacheWrite: what does a shorter cache cost to write?")
+	}
+	for _, r := range l.rest() {
+		if (r.CacheWriteHour > 0) != (l.CacheWriteHour > 0) {
+			p.fail(n.Line, "cacheWriteHour: want it in over and from too, or nowhere")
+			break
+		}
 	}
 	if line, twice := p.names[l.Name]; twice && l.Name != "" {
 		p.fail(lines["name"], "the list on line %d has the same name", line)
@@ -179,8 +188,16 @@ func (p *parser) field(l *List, key, value *yaml.Node) {
 		l.CacheRead = p.price(key, value)
 	case "cacheWrite":
 		l.CacheWrite = p.price(key, value)
+	case "cacheWriteHour":
+		l.CacheWriteHour = p.price(key, value)
 	case "output":
 		l.Output = p.price(key, value)
+	case "over":
+		l.Over = p.over(value)
+	case "from":
+		l.From = p.from(value)
+	case "fast":
+		l.Fast = p.times(key, value)
 	case "cacheTTL":
 		d, err := time.ParseDuration(value.Value)
 		// A duration needs a unit, but people write 0 without one.
@@ -192,17 +209,9 @@ func (p *parser) field(l *List, key, value *yaml.Node) {
 		}
 		l.CacheTTL = d
 	case "cacheMinimum":
-		tokens, err := strconv.Atoi(value.Value)
-		if err != nil || tokens < 0 || value.Kind != yaml.ScalarNode {
-			p.fail(value.Line, "cacheMinimum: %s: want a whole number of tokens, 0 or more", quote(value))
-		}
-		l.CacheMinimum = tokens
+		l.CacheMinimum = p.tokens(key, value)
 	case "asOf":
-		l.AsOf = p.text(key, value)
-		if _, err := time.Parse(time.DateOnly, l.AsOf); err != nil && l.AsOf != "" {
-			p.fail(value.Line, "asOf: %s: want the day on which the prices were looked up, such as 2026-11-20",
-				quote(value))
-		}
+		l.AsOf = p.day(key, value, "the day on which the prices were looked up")
 	case "source":
 		l.Source = p.text(key, value)
 	case "note":

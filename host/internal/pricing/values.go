@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -21,6 +22,126 @@ func (p *parser) price(key, value *yaml.Node) float64 {
 		return 0
 	}
 	return f
+}
+
+// times reads a factor.
+func (p *parser) times(key, value *yaml.Node) float64 {
+	f, err := strconv.ParseFloat(value.Value, 64)
+	if err != nil || !(f >= 1) || math.IsInf(f, 0) || value.Kind != yaml.ScalarNode || value.Tag == "!!str" {
+		p.fail(value.Line, "%s: %s: want how many times as much it costs, 1 or more", key.Value, quote(value))
+		return 0
+	}
+	return f
+}
+
+// tokens reads a number of tokens.
+func (p *parser) tokens(key, value *yaml.Node) int {
+	n, err := strconv.Atoi(value.Value)
+	if err != nil || n < 0 || value.Kind != yaml.ScalarNode {
+		p.fail(value.Line, "%s: %s: want a whole number of tokens, 0 or more", key.Value, quote(value))
+		return 0
+	}
+	return n
+}
+
+// day reads a day, which is what.
+func (p *parser) day(key, value *yaml.Node, what string) string {
+	s := p.text(key, value)
+	if _, err := time.Parse(time.DateOnly, s); err != nil && s != "" {
+		p.fail(value.Line, "%s: %s: want %s, such as 2026-11-20", key.Value, quote(value), what)
+	}
+	return s
+}
+
+// over reads the prices of long prompts, by rising bounds.
+func (p *parser) over(list *yaml.Node) (all []Over) {
+	for n := range p.tables(list, "over", "tokens, input and output") {
+		var o Over
+		p.rates(n, &o.Rates, "tokens", func(key, value *yaml.Node) bool {
+			if key.Value == "tokens" {
+				o.Tokens = p.tokens(key, value)
+			}
+			return key.Value == "tokens"
+		})
+		if len(all) > 0 && o.Tokens <= all[len(all)-1].Tokens {
+			p.fail(n.Line, "over: %d tokens do not follow %d: want rising bounds", o.Tokens, all[len(all)-1].Tokens)
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// from reads the prices of days, the earliest first.
+func (p *parser) from(list *yaml.Node) (all []From) {
+	for n := range p.tables(list, "from", "day, input and output") {
+		var f From
+		p.rates(n, &f.Rates, "day", func(key, value *yaml.Node) bool {
+			switch key.Value {
+			case "day":
+				f.Day = p.day(key, value, "the first day of these prices")
+			case "over":
+				f.Over = p.over(value)
+			default:
+				return false
+			}
+			return true
+		})
+		if len(all) > 0 && f.Day <= all[len(all)-1].Day {
+			p.fail(n.Line, "from: %s does not follow %s: want the earliest first", f.Day, all[len(all)-1].Day)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// tables yields the tables of a list in a field.
+func (p *parser) tables(list *yaml.Node, field, want string) func(func(*yaml.Node) bool) {
+	return func(yield func(*yaml.Node) bool) {
+		if list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
+			p.fail(list.Line, "%s: %s: want a list of tables with %s", field, quote(list), want)
+			return
+		}
+		for _, n := range list.Content {
+			if n.Kind != yaml.MappingNode {
+				p.fail(n.Line, "%s: %s: want a table with %s", field, quote(n), want)
+			} else if !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// rates reads the prices of a table. other reads the fields that are none, of which one is required.
+func (p *parser) rates(n *yaml.Node, r *Rates, required string, other func(key, value *yaml.Node) bool) {
+	seen := map[string]bool{}
+	for key, value := range p.fields(n) {
+		seen[key.Value] = true
+		switch key.Value {
+		case "input":
+			r.Input = p.price(key, value)
+		case "cacheRead":
+			r.CacheRead = p.price(key, value)
+		case "cacheWrite":
+			r.CacheWrite = p.price(key, value)
+		case "cacheWriteHour":
+			r.CacheWriteHour = p.price(key, value)
+		case "output":
+			r.Output = p.price(key, value)
+		default:
+			if !other(key, value) {
+				p.fail(key.Line, "%s is not known here; want %s, input, cacheRead, cacheWrite, cacheWriteHour or "+
+					"output", quote(key), required)
+			}
+		}
+	}
+	for _, key := range []string{required, "input", "output"} {
+		if !seen[key] {
+			p.fail(n.Line, "%s is missing", key)
+		}
+	}
+	if r.CacheRead > r.Input {
+		p.fail(n.Line, "cacheRead is %g, more than input, which is %g", r.CacheRead, r.Input)
+	}
 }
 
 // text reads a non-empty line that is safe to print on a terminal.

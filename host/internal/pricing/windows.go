@@ -26,19 +26,34 @@ type Window struct {
 	Source string `yaml:"source"`
 }
 
-// windows are the shipped rows, whose form a test checks.
-var windows = sync.OnceValue(func() []Window {
-	var file struct{ Windows []Window }
-	if err := yaml.Unmarshal(windowsFile, &file); err != nil {
-		panic(err)
-	}
-	return file.Windows
-})
+//go:embed windows-base.yaml
+var windowsBaseFile []byte
+
+// windows are the rows that are kept here, and windowsBase those that are converted from a catalogue that others keep, of
+// models that no row here has. A test checks their form.
+var windows, windowsBase = rows(&windowsFile), rows(&windowsBaseFile)
+
+func rows(of *[]byte) func() []Window {
+	return sync.OnceValue(func() []Window {
+		var file struct{ Windows []Window }
+		if err := yaml.Unmarshal(*of, &file); err != nil {
+			panic(err)
+		}
+		return file.Windows
+	})
+}
 
 // WindowOf returns what is known of a model's window. Prefixes of gateways are ignored, as in [Catalog.ForModel].
 func WindowOf(model string) Window {
+	if w := find(windows(), model); w.Input > 0 {
+		return w
+	}
+	return find(windowsBase(), model)
+}
+
+func find(rows []Window, model string) Window {
 	for name := range bare(strings.ToLower(model)) {
-		for _, w := range windows() {
+		for _, w := range rows {
 			for _, pattern := range w.Models {
 				if ok, _ := path.Match(pattern, name); ok {
 					return w

@@ -2,6 +2,7 @@ package pricing
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,9 +10,10 @@ import (
 
 // The windows that ship have a date and a source, and each row is the one that some name finds.
 func TestWindowsOfModels(t *testing.T) {
-	for i, w := range windows() {
+	for i, w := range append(slices.Clone(windows()), windowsBase()...) {
 		_, err := time.Parse("2006-01-02", w.AsOf)
-		if err != nil || !strings.HasPrefix(w.Source, "https://") || w.Input < 100_000 || w.Output < 1000 {
+		if err != nil || !strings.HasPrefix(w.Source, "https://") || w.Input < 4000 ||
+			i < len(windows()) && (w.Input < 100_000 || w.Output < 1000) {
 			t.Errorf("row %d: %+v", i, w)
 		}
 		for _, pattern := range w.Models {
@@ -30,6 +32,8 @@ func TestWindowsOfModels(t *testing.T) {
 		"claude-opus-4-5": 200_000, "claude-sonnet-4-5-20250929": 200_000, "claude-opus-4-1": 200_000,
 		"claude-haiku-4-5": 200_000, "claude-haiku-5-5": 1_000_000, "gpt-5-codex": 272_000, "gpt-5.4": 922_000,
 		"gpt-5.1-chat-latest": 128_000, "gemini-2.5-pro": 1_048_576, "llama-3": 0, "": 0,
+		"gpt-6-luna": 922_000, "gpt-6.1-terra": 922_000, "gpt-6": 0, "x-ai/grok-4.5": 500_000, "deepseek-v4-pro": 1_000_000,
+		"kimi-k3": 1_048_576,
 	} {
 		if got := WindowOf(model).Input; got != input {
 			t.Errorf("%s: %d, want %d", model, got, input)

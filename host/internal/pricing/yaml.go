@@ -14,7 +14,11 @@ type written struct {
 	Input        float64  `yaml:"input"`
 	CacheRead    float64  `yaml:"cacheRead,omitempty"`
 	CacheWrite   float64  `yaml:"cacheWrite,omitempty"`
+	WriteHour    float64  `yaml:"cacheWriteHour,omitempty"`
 	Output       float64  `yaml:"output"`
+	Over         []Over   `yaml:"over,omitempty"`
+	From         []From   `yaml:"from,omitempty"`
+	Fast         float64  `yaml:"fast,omitempty"`
 	CacheTTL     string   `yaml:"cacheTTL,omitempty"`
 	CacheMinimum int      `yaml:"cacheMinimum,omitempty"`
 	AsOf         string   `yaml:"asOf"`
@@ -28,19 +32,19 @@ func (c *Catalog) YAML() ([]byte, error) {
 	var file struct {
 		Lists []written `yaml:"lists"`
 	}
+	implied := map[*List]bool{}
 	for _, l := range c.lists {
-		w := written{
-			Name: l.Name, Models: l.Models, AsOf: l.AsOf, Source: l.Source, Note: l.Note,
-			Input: l.Input, CacheRead: l.CacheRead, CacheWrite: l.CacheWrite, Output: l.Output,
-			CacheMinimum: l.CacheMinimum,
+		if l.CacheWriteHour > 0 && l.Hour != nil && l.Hour.CacheWrite == l.CacheWriteHour {
+			implied[l.Hour] = true
 		}
-		if l.CacheTTL > 0 {
-			w.CacheTTL = l.TTL()
+	}
+	for _, l := range c.lists {
+		if !implied[l] {
+			file.Lists = append(file.Lists, l.written())
 		}
-		file.Lists = append(file.Lists, w)
 	}
 	// The shipped file's own explanation cannot differ from what ships.
-	comments, _, _ := bytes.Cut(shipped, []byte("\nlists:"))
+	comments, _, _ := bytes.Cut(own, []byte("\nlists:"))
 	var b bytes.Buffer
 	b.Write(comments)
 	b.WriteByte('\n')
@@ -50,6 +54,23 @@ func (c *Catalog) YAML() ([]byte, error) {
 		return nil, err
 	}
 	return b.Bytes(), enc.Close()
+}
+
+func (l *List) written() written {
+	w := written{
+		Name: l.Name, Models: l.Models, AsOf: l.AsOf, Source: l.Source, Note: l.Note, Input: l.Input,
+		CacheRead: l.CacheRead, CacheWrite: l.CacheWrite, WriteHour: l.CacheWriteHour, Output: l.Output,
+		Over: l.Over, From: l.From, Fast: l.Fast, CacheMinimum: l.CacheMinimum,
+	}
+	if len(l.From) > 0 && l.From[0].Day == "" { // of a catalog: today's are those of a day
+		f := l.From[0]
+		w.Input, w.CacheRead, w.CacheWrite, w.WriteHour, w.Output = f.Input, f.CacheRead, f.CacheWrite, f.CacheWriteHour, f.Output
+		w.Over, w.From = f.Over, l.From[1:]
+	}
+	if l.CacheTTL > 0 {
+		w.CacheTTL = l.TTL()
+	}
+	return w
 }
 
 // TTL is CacheTTL as text: "5m", "1h"; "-" without a cache, "forever" for 0 with one.
