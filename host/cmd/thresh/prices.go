@@ -22,8 +22,8 @@ func pricesCommand(a *app) *cobra.Command {
 		Long: `Shows the built-in price lists and those of model.priceFile, which take precedence over built-in
 ones of the same name. Prices are in USD per million tokens: INPUT without the prompt cache, READ
 from it, WRITE to it, and OUTPUT. TTL is how long the cache keeps a prompt; a prompt of fewer tokens
-than MINIMUM is not cached. With names, only those lists are shown, with notes. "*" marks the list
-in force: the one that model.priceList names, or that of model.name.
+than MINIMUM is not cached. With names, only those lists are shown, with what long prompts, other days and
+speed cost, and notes. "*" marks the list in force: the one that model.priceList names, or that of model.name.
 
 Prices change. Each list has the date on which it was looked up and the page that it was taken from.`,
 		Example: `  thresh config prices
@@ -114,9 +114,32 @@ func (a *app) printPrices(lists []*pricing.List, force *pricing.List, notes bool
 		if l.Source != "" {
 			fmt.Fprintf(a.out, "\n%s: prices as of %s, from %s\n", l.Name, l.AsOf, l.Source)
 		}
+		for _, o := range l.Over {
+			fmt.Fprintf(a.out, "\n%s: prompts over %s tokens cost %s\n", l.Name, table.Int(o.Tokens), ratesText(o.Rates))
+		}
+		for _, f := range l.From {
+			if f.Day != "" {
+				fmt.Fprintf(a.out, "\n%s: from %s on it cost %s\n", l.Name, f.Day, ratesText(f.Rates))
+			}
+		}
+		if l.Fast > 0 {
+			fmt.Fprintf(a.out, "\n%s: speed costs %g times as much\n", l.Name, l.Fast)
+		}
 		if l.Note != "" {
 			fmt.Fprintf(a.out, "\n%s: %s\n", l.Name, l.Note)
 		}
 	}
 	return nil
+}
+
+// ratesText writes prices in the order of the table.
+func ratesText(r pricing.Rates) string {
+	s := fmt.Sprintf("%g (input)", r.Input)
+	if r.CacheRead > 0 {
+		s += fmt.Sprintf(", %g (read)", r.CacheRead)
+	}
+	if r.CacheWrite > 0 {
+		s += fmt.Sprintf(", %g (write)", r.CacheWrite)
+	}
+	return s + fmt.Sprintf(", %g (output)", r.Output)
 }

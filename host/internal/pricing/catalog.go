@@ -53,6 +53,7 @@ type Catalog struct {
 
 	mu    sync.Mutex
 	known map[string]*List // by model: every turn asks
+	fast  map[*List]*List  // by the list for ordinary speed
 }
 
 const maxKnown = 100
@@ -133,16 +134,37 @@ func (c *Catalog) Lists() []*List { return slices.Clone(c.lists) }
 
 // Named returns the list of that name. The error wraps [ErrUnknown] and suggests a name.
 func (c *Catalog) Named(name string) (*List, error) {
-	for _, l := range c.lists {
-		if l.Name == name {
-			return l, nil
+	find := func(name string) *List {
+		i := slices.IndexFunc(c.lists, func(l *List) bool { return l.Name == name })
+		if i < 0 {
+			return nil
 		}
+		return c.lists[i]
+	}
+	if l := find(name); l != nil {
+		return l, nil
+	}
+	if l := find(strings.TrimSuffix(name, fastSuffix)); l != nil && l.Fast > 0 {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.faster(l), nil
 	}
 	hint := "'thresh config prices' lists them"
 	if near := c.nearest(name); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
 	return nil, fmt.Errorf("price list %.80q: %w; %s", name, ErrUnknown, hint)
+}
+
+// faster returns the list of what gateways sell as a model of its own: the speed of another. c.mu is held.
+func (c *Catalog) faster(l *List) *List {
+	if c.fast == nil {
+		c.fast = map[*List]*List{}
+	}
+	if c.fast[l] == nil {
+		c.fast[l] = l.faster()
+	}
+	return c.fast[l]
 }
 
 // nearest returns the name most likely meant: a similar one, or else one with the same beginning, such as a provider's.
@@ -164,7 +186,7 @@ func (c *Catalog) nearest(name string) string {
 
 // ForModel returns the list with a pattern that matches a model's name, ignoring case, or nil. The match with the most
 // letters wins ("gpt-5-mini*" beats "gpt-5*"); among equals, the user's list. Prefixes of providers and gateways are
-// ignored: "anthropic/claude-…", "bedrock/us.anthropic.claude-…".
+// ignored: "anthropic/claude-…", "bedrock/us.anthropic.claude-…". Gateways add "-fast" to a name for the model's fast mode.
 func (c *Catalog) ForModel(model string) *List {
 	const long = 256 // no model has such a name
 	if len(model) > long {
@@ -180,7 +202,9 @@ func (c *Catalog) ForModel(model string) *List {
 		if c.known == nil {
 			c.known = map[string]*List{}
 		}
-		l = c.match(model)
+		if l = c.match(model); l != nil && l.Fast > 0 && strings.HasSuffix(strings.ToLower(model), fastSuffix) {
+			l = c.faster(l)
+		}
 		c.known[model] = l
 	}
 	return l

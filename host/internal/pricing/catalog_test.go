@@ -49,11 +49,12 @@ func TestTheListOfAModel(t *testing.T) {
 		"claude-fable-5-2":                                "anthropic-fable-5.2",
 		"claude-mythos-5-1":                               "anthropic-mythos-5.1",
 		"claude-mythos-5-2":                               "", // unknown
-		"claude-sonnet-4-5-20250929":                      "anthropic-sonnet",
+		"claude-sonnet-4-5-20250929":                      "anthropic-sonnet-4-5",
+		"claude-sonnet-4-6":                               "anthropic-sonnet",
 		"Claude-Sonnet-4":                                 "anthropic-sonnet-4-0",
 		"claude-sonnet-5":                                 "anthropic-sonnet-5",
 		"anthropic/claude-sonnet-5.5":                     "anthropic-sonnet-5.5",
-		"bedrock/us.anthropic.claude-sonnet-4-5-v1:0":     "anthropic-sonnet",
+		"bedrock/us.anthropic.claude-sonnet-4-5-v1:0":     "anthropic-sonnet-4-5",
 		"global.anthropic.claude-haiku-4-5-20251001-v1:0": "anthropic-haiku",
 		"vertex_ai/claude-haiku-4-5@20251001":             "anthropic-haiku",
 		"claude-opus-4-1":                                 "anthropic-opus-4-1", // three times what its successors cost

@@ -1,6 +1,9 @@
 package pricing
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Rates are prices in USD per million tokens, with the meanings that they have in a [List].
 type Rates struct {
@@ -120,25 +123,40 @@ func (l *List) today(day time.Time) *List {
 
 // hourly returns the list for a cache that is kept for an hour, which differs in what a write costs.
 func (l *List) hourly() *List {
-	hour := *l
-	written := func(r Rates) Rates { return Rates{r.Input, r.CacheRead, r.CacheWriteHour, 0, r.Output} }
+	hour := l.with(func(r Rates) Rates { return Rates{r.Input, r.CacheRead, r.CacheWriteHour, 0, r.Output} })
+	hour.Name, hour.Models, hour.CacheTTL = l.Name+hourSuffix, nil, time.Hour
+	hour.Note = strings.TrimSpace("The cache is kept for an hour, which costs more to write. " + l.Note)
+	return hour
+}
+
+// faster returns the list for requests that ask for speed.
+func (l *List) faster() *List {
+	fast := l.with(func(r Rates) Rates { return r.times(l.Fast) })
+	fast.Name, fast.Models, fast.Fast = l.Name+fastSuffix, nil, 0
+	if l.Hour != nil {
+		fast.Hour = l.Hour.with(func(r Rates) Rates { return r.times(l.Fast) })
+		fast.Hour.Name, fast.Hour.Fast = fast.Name+hourSuffix, 0
+	}
+	return fast
+}
+
+// with returns a copy with other rates.
+func (l *List) with(other func(Rates) Rates) *List {
 	over := func(all []Over) (out []Over) {
 		for _, o := range all {
-			out = append(out, Over{o.Tokens, written(o.Rates)})
+			out = append(out, Over{o.Tokens, other(o.Rates)})
 		}
 		return out
 	}
-	hour.Name, hour.Models, hour.CacheTTL, hour.From = l.Name+hourSuffix, nil, time.Hour, nil
-	hour.set(written(l.rates()), over(l.Over))
+	x := *l
+	x.From = nil
+	x.set(other(l.rates()), over(l.Over))
 	for _, f := range l.From {
-		hour.From = append(hour.From, From{f.Day, written(f.Rates), over(f.Over)})
+		x.From = append(x.From, From{f.Day, other(f.Rates), over(f.Over)})
 	}
-	hour.Note = "The cache is kept for an hour, which costs more to write."
-	if l.Note != "" {
-		hour.Note += " " + l.Note
-	}
-	return &hour
+	return &x
 }
 
-// hourSuffix makes the name of the list for a cache that is kept for an hour.
-const hourSuffix = "-1h"
+// hourSuffix makes the name of the list for a cache that is kept for an hour, and fastSuffix that for requests that ask
+// for speed.
+const hourSuffix, fastSuffix = "-1h", "-fast"

@@ -44,8 +44,8 @@ func TestTheTariffOfARequest(t *testing.T) {
 		{"openai-gpt-6.1-sol", pricing.Terms{Tokens: 272_001}, [5]float64{4, 0.2, 5, 5, 15}},
 		{"openai-gpt-5.6-sol", pricing.Terms{At: day("2026-08-20T12:00:00Z")}, [5]float64{5, 0.5, 6.25, 6.25, 30}},
 		{"openai-gpt-5.6-sol", pricing.Terms{At: day("2026-08-21T12:00:00Z")}, [5]float64{4, 0.4, 5, 5, 20}},
-		{"anthropic-sonnet-4-6", pricing.Terms{Tokens: 300_000}, [5]float64{3, 0.3, 3.75, 6, 15}},
-		{"anthropic-sonnet-4-6", pricing.Terms{Tokens: 300_000, At: day("2026-03-01T00:00:00Z")},
+		{"anthropic-sonnet", pricing.Terms{Tokens: 300_000}, [5]float64{3, 0.3, 3.75, 6, 15}},
+		{"anthropic-sonnet", pricing.Terms{Tokens: 300_000, At: day("2026-03-01T00:00:00Z")},
 			[5]float64{6, 0.6, 7.5, 12, 22.5}},
 		{"anthropic-haiku-5.5", pricing.Terms{Tokens: 100_001}, [5]float64{0.5, 0.05, 0.625, 1, 2.5}},
 		{"anthropic-fable-5.2", pricing.Terms{Fast: true}, [5]float64{16, 0.4, 20, 32, 80}},
@@ -53,6 +53,9 @@ func TestTheTariffOfARequest(t *testing.T) {
 		{"gemini-2.5-pro", pricing.Terms{Tokens: 200_001}, [5]float64{2.5, 0.25, 2.5, 2.5, 15}},
 	} {
 		l, err := c.Named(x.list)
+		if x.list == "anthropic-sonnet" { // not one's own
+			l, err = shipped(t).Named(x.list)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,6 +70,29 @@ func TestTheTariffOfARequest(t *testing.T) {
 		if again := f.For(pricing.Terms{Tokens: x.terms.Tokens, Fast: x.terms.Fast}); again.Input != f.Input {
 			t.Errorf("%s, %+v: twice is %g, not %g", x.list, x.terms, again.Input, f.Input)
 		}
+	}
+}
+
+// Gateways sell a model's fast mode as a model of its own, which a list is found for by its name and by the model's.
+func TestTheFastModeOfAModelHasItsPrice(t *testing.T) {
+	c := shipped(t)
+	for model, want := range map[string]struct {
+		list          string
+		input, output float64
+	}{
+		"anthropic/claude-opus-4.8-fast": {"anthropic-opus-4-8-fast", 10, 50},
+		"openai/gpt-6-astra-fast":        {"openai-gpt-6-astra-fast", 20, 100},
+		"grok-code-fast":                 {"grok-code-fast-1", 0.2, 1.5}, // its name
+	} {
+		l := c.ForModel(model)
+		if l == nil || l.Name != want.list || l.Input != want.input || l.Output != want.output {
+			t.Errorf("%s: %+v", model, l)
+		} else if again, err := c.Named(l.Name); again != l || err != nil {
+			t.Errorf("%s: %+v, %v", l.Name, again, err)
+		}
+	}
+	if l := c.ForModel("claude-opus-5-fast").ForHour(); l.CacheWrite != 20 {
+		t.Errorf("for an hour: %+v", l)
 	}
 }
 

@@ -117,30 +117,47 @@ func (b *bill) charge(c replay.Charge, is, was pricing.Request, whole bool, more
 		paid, spared = b.cache.request(c.Usage, is, whole), recordedPrompt(c.Usage)
 		b.cache = recordedCache{sent: is.Tokens, nothing: was.Tokens}
 	}
+	if c.Usage != nil {
+		is.Fast, was.Fast = c.Usage.Fast, c.Usage.Fast
+	}
 	for i, l := range b.lists {
 		if l == nil {
 			continue
 		}
 		cost := &b.costs[i]
-		is, was := b.meters[i].Request(is), b.nothingMeters[i].Request(was)
-		if b.rec.cached && b.own[i] {
+		isCost, wasCost := b.meters[i].Request(is), b.nothingMeters[i].Request(was)
+		if b.own[i] && c.Usage != nil {
 			l = b.rec.listOf(l, c.Usage)
-			is, was = l.Cost(b.rec.written(paid, l)), l.Cost(b.rec.written(spared, l))
 		}
-		b.by[i], b.sent = l, paidFor
-		cost.search(b.searched, 0, 0, l)
-		cost.USD += is.USD
-		cost.RecallTool += more.cost(l, is)
-		cost.Nothing += was.USD
-		cost.CacheRead += is.CacheRead
-		cost.CacheWrite += is.CacheWrite
-		cost.Uncached += is.Uncached
-		answer := float64(c.Output) * l.Output / 1e6 // the recorded one, whatever the history
-		cost.Answers += answer
-		cost.USD += answer
-		cost.Nothing += answer
+		isList, wasList := forRequest(l, is), forRequest(l, was)
+		if b.rec.cached && b.own[i] {
+			isCost, wasCost = isList.Cost(b.rec.written(paid, l)), wasList.Cost(b.rec.written(spared, l))
+		}
+		isAnswer, wasAnswer := answerUSD(c.Output, isList), answerUSD(c.Output, wasList)
+		// What the recorder says that the request cost is what it cost; the rest is in proportion.
+		scale := 1.0
+		if own := wasCost.USD + wasAnswer; b.own[i] && c.Usage != nil && c.Usage.USD > 0 && own > 0 {
+			scale = c.Usage.USD / own
+		}
+		b.by[i], b.sent = isList, paidFor
+		cost.search(b.searched, 0, 0, isList)
+		cost.USD += scale * (isCost.USD + isAnswer)
+		cost.Answers += scale * isAnswer
+		cost.RecallTool += scale * more.cost(isList, isCost)
+		cost.Nothing += scale * (wasCost.USD + wasAnswer)
+		cost.CacheRead += isCost.CacheRead
+		cost.CacheWrite += isCost.CacheWrite
+		cost.Uncached += isCost.Uncached
 	}
 }
+
+// forRequest returns the prices of a request.
+func forRequest(l *pricing.List, r pricing.Request) *pricing.List {
+	return l.For(pricing.Terms{Tokens: r.Tokens, At: r.At, Fast: r.Fast})
+}
+
+// answerUSD is what the answer cost, which is the recorded one, whatever the history.
+func answerUSD(tokens int, l *pricing.List) float64 { return float64(tokens) * l.Output / 1e6 }
 
 // searches adds that the model searched for each of n things before it could answer the last request, and what it found,
 // in tokens: each takes one more request, of all that the last one had.

@@ -45,7 +45,7 @@ func TestWritesForAnHourHaveTheirPrice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := catalog.ForModel("claude-sonnet-4-5")
+	l := catalog.ForModel("claude-sonnet-4-6")
 	got := l.Cost(pricing.Prompt{CacheRead: 1e6, CacheWrite: 1e6, CacheWriteHour: 1e6, Uncached: 1e6}).USD
 	if want := 0.3 + 3.75 + 6 + 3; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v USD, want %v", got, want)

@@ -141,12 +141,23 @@ func (h *hindsight) share(l *pricing.List, hard float64) float64 {
 // them follows from what it costs up to those before: the last rewrite is one of these.
 func (h *hindsight) context(from, to int, l *pricing.List, hard float64) (best, nothing float64) {
 	read, write := l.Read(), l.Write()
+	// Above a bound, prompts cost more: for doing nothing as it is, and for the best as if it stayed below.
+	bound, dear := l.Dear()
 	n := to - from
 	grown, least := h.grown[from:to], h.least[from:to]
 	cold := make([]bool, n)
 	// A request with d tokens more than if nothing had been done costs flat + d × slope; sums are up to each.
 	flat, slope := make([]float64, n+1), make([]float64, n+1)
 	for i := range n {
+		nowRead, nowWrite := read, write
+		if bound > 0 && h.beside+grown[i] > float64(bound) {
+			nowRead, nowWrite = dear.Read(), dear.Write()
+		}
+		if i == 0 || h.cold(from+i, l) {
+			nothing += nowWrite * (h.beside + grown[i])
+		} else {
+			nothing += nowRead*(h.beside+grown[i-1]) + nowWrite*(grown[i]-grown[i-1])
+		}
 		if cold[i] = i == 0 || h.cold(from+i, l); cold[i] {
 			flat[i+1], slope[i+1] = flat[i]+write*(h.beside+grown[i]), slope[i]+write
 		} else {
@@ -177,5 +188,5 @@ func (h *hindsight) context(from, to int, l *pricing.List, hard float64) (best, 
 			upTo[j] = min(upTo[j], cost)
 		}
 	}
-	return upTo[n], flat[n]
+	return upTo[n], nothing
 }

@@ -38,7 +38,10 @@ type recordedUsage struct {
 }
 
 // spent is what a recording's provider counted, in tokens.
-type spent struct{ input, read, write, hour, output int }
+type spent struct {
+	input, read, write, hour, output int
+	usd                              float64 // as stated; 0 if it is not
+}
 
 func (s *spent) add(c recordedUsage) {
 	cached := c.CachedInput + c.Cached + c.PromptDetails.Cached // a part of the prompt
@@ -51,7 +54,10 @@ func (s *spent) add(c recordedUsage) {
 
 func (s *spent) prompts() int { return s.input + s.read + s.write + s.hour }
 
-func (s *spent) usd(l *pricing.List) float64 {
+func (s *spent) at(l *pricing.List) float64 {
+	if s.usd > 0 {
+		return s.usd
+	}
 	hour := 2 * l.Input // as Anthropic has it
 	return (float64(s.input)*l.Input + float64(s.read)*l.Read() + float64(s.write)*l.Write() +
 		float64(s.hour)*hour + float64(s.output)*l.Output) / 1e6
@@ -82,8 +88,11 @@ func spentBy(t *testing.T, file string) (s spent) {
 			}
 			Messages []struct {
 				Tokens  recordedUsage
-				Metrics struct{ InputTokens, OutputTokens, CacheReadTokens, CacheWriteTokens int }
-				Extra   struct{ Response struct{ Usage recordedUsage } }
+				Metrics struct {
+					InputTokens, OutputTokens, CacheReadTokens, CacheWriteTokens int
+					Cost                                                         float64
+				}
+				Extra struct{ Response struct{ Usage recordedUsage } }
 			}
 			Response struct{ Usage recordedUsage }
 		}
@@ -105,6 +114,7 @@ func spentBy(t *testing.T, file string) (s spent) {
 		for _, m := range r.Messages {
 			s.add(m.Tokens)
 			s.add(m.Extra.Response.Usage)
+			s.usd += m.Metrics.Cost
 			s.add(recordedUsage{Input: m.Metrics.InputTokens, Cached: m.Metrics.CacheReadTokens + m.Metrics.CacheWriteTokens,
 				CacheRead: -m.Metrics.CacheWriteTokens, CacheWrite: m.Metrics.CacheWriteTokens,
 				Output: m.Metrics.OutputTokens})
@@ -166,7 +176,7 @@ func TestDoingNothingIsWhatTheRecordedSessionsWereBilled(t *testing.T) {
 			}
 			continue
 		}
-		usd := want.usd(list)
+		usd := want.at(list)
 		t.Logf("%-45s %8.4f USD, nothing %8.4f (%+.2f %%)", "", usd, nothing.Costs[0].USD,
 			100*(nothing.Costs[0].USD/usd-1))
 		// Without a figure of the cache, what was read from it is a model.

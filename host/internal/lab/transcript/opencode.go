@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
@@ -228,13 +229,11 @@ func (c *openCode) add(m *openCodeMessage) {
 	var said, answers []content.Block
 	// flush ends one request: what the model said becomes an entry, and the results of its calls become the tool's. An
 	// interrupted message has no "step-finish"; its counts are taken for the request's.
-	flush := func(usage ordered.Object) {
+	flush := func(of ordered.Object) {
 		if len(said) > 0 {
 			with := slices.Clone(meta)
 			if !c.again {
-				cache := usage.Object("cache")
-				with.Raw("usage", countedApart(usage.Raw("input"), usage.Raw("output"),
-					cache.Raw("read"), cache.Raw("write")))
+				with.Raw("usage", openCodeUsage(of))
 			}
 			c.b.Add(m.line, content.Content{Speaker: content.AI, Blocks: said, Metadata: with.JSON()})
 		}
@@ -255,12 +254,33 @@ func (c *openCode) add(m *openCodeMessage) {
 			call, answer := openCodeCall(p)
 			said, answers = append(said, call), append(answers, answer...)
 		case "step-finish":
-			flush(p.Object("tokens"))
+			flush(p)
 		default:
 			c.other(m.line, t, p)
 		}
 	}
-	flush(m.info.Object("tokens"))
+	flush(m.info)
+}
+
+// openCodeUsage returns the counts of a message or step under the names of Anthropic, whose counts do not include each
+// other either, and its cost: 0 where OpenCode knows no price, or a subscription pays. It counts reasoning apart.
+func openCodeUsage(of ordered.Object) []byte {
+	tokens := of.Object("tokens")
+	cache, output := tokens.Object("cache"), tokens.Raw("output")
+	if more, err := strconv.Atoi(string(tokens.Raw("reasoning"))); err == nil && more > 0 {
+		if n, err := strconv.Atoi(string(output)); err == nil || output == nil {
+			output = strconv.AppendInt(nil, int64(n)+int64(more), 10)
+		}
+	}
+	var m ordered.Builder
+	m.Raw("input_tokens", tokens.Raw("input"))
+	m.Raw("output_tokens", output)
+	m.Raw("cache_read_input_tokens", cache.Raw("read"))
+	m.Raw("cache_creation_input_tokens", cache.Raw("write"))
+	if len(m) > 0 {
+		m.Raw("cost", of.Raw("cost"))
+	}
+	return m.JSON()
 }
 
 func (c *openCode) person(m *openCodeMessage) (blocks []content.Block) {

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/provider"
@@ -34,11 +35,15 @@ type Usage struct {
 	CacheWriteHour int `json:"cacheWriteHour,omitempty"`
 	// Output is the answer, reasoning included; 0 if unknown.
 	Output int `json:"output"`
+	// Fast says that the request asked for speed and got it, which costs more.
+	Fast bool `json:"fast,omitempty"`
+	// USD is what the recorder says that the request cost; 0 if it does not, or knew no price.
+	USD float64 `json:"usd,omitempty"`
 }
 
 // readUsage collects usage from metadata.usage of the entries, and from what is said of compactions, not from the file's
-// own records, so a session has the same usage in every format. Recorders write zeros for answers that came from no provider, such as an error message of
-// the agent; those have no usage.
+// own records, so a session has the same usage in every format. Recorders write zeros for answers that came from no
+// provider, such as an error message of the agent; those have no usage.
 func (b *builder) readUsage() {
 	next, last := 0, 0 // boundary, and the entry of the model before it
 	for i := 0; i <= len(b.Entries); i++ {
@@ -73,11 +78,27 @@ func (b *builder) addUsage(entry int, meta []byte) {
 	}
 	b.t.Usage = append(b.t.Usage, Usage{Entry: entry, ID: rawjson.FieldText(meta, fieldRequest),
 		Model: rawjson.FieldText(meta, "model"), PromptTokens: u.Prompt(), CacheRead: u.CacheRead,
-		CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHour, Output: u.Output})
+		CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHour, Output: u.Output,
+		Fast: rawjson.FieldText(raw, "speed") == "fast", USD: statedCost(raw)})
 }
 
 // answered is the tokens of an answer whose prompt was not counted.
 type answered struct{ entry, output int }
+
+// statedCost returns what a report of usage says that the request cost, in USD: a number, or one with the parts that it is
+// the total of. What is no amount of one request says nothing.
+func statedCost(usage []byte) float64 {
+	cost := rawjson.Field(usage, "cost")
+	if ordered.Kind(cost) == '{' {
+		cost = rawjson.Field(cost, "total")
+	}
+	const most = 10_000
+	usd, err := strconv.ParseFloat(string(cost), 64)
+	if err != nil || !(usd > 0 && usd < most) {
+		return 0
+	}
+	return usd
+}
 
 // readModel finds the model that answered last. Agents mark answers of their own, such as "<synthetic>".
 func (b *builder) readModel() {
@@ -114,17 +135,6 @@ var usageForms = []*provider.Counts{
 	{ // Gemini CLI; the last one is also that of answers alone, as Copilot counts them
 		Prompt: []string{"input"}, Output: []string{"output", "outputTokens"}, Thoughts: []string{"thoughts"}, Read: []string{"cached"},
 	},
-}
-
-// countedApart returns counts that do not include each other under the names of Anthropic, which counts the cached
-// parts apart too; nil for none.
-func countedApart(input, output, cacheRead, cacheWrite []byte) []byte {
-	var m ordered.Builder
-	m.Raw("input_tokens", input)
-	m.Raw("output_tokens", output)
-	m.Raw("cache_read_input_tokens", cacheRead)
-	m.Raw("cache_creation_input_tokens", cacheWrite)
-	return m.JSON()
 }
 
 // Prompts returns, for each element of [Transcript.Usage], how many tokens the history in its request has: the entries

@@ -161,18 +161,43 @@ func TestUsageIsReadFromEveryFormatThatHasIt(t *testing.T) {
 			want: []transcript.Usage{{Entry: 0, Model: "C", PromptTokens: 90, CacheRead: 70, CacheWrite: 10,
 				Output: 3}},
 		},
+		"opencode: reasoning is counted apart, and what a step cost is stated": {
+			in: []string{`{"info":{"id":"ses_1"},"messages":[{"info":{"id":"m1","role":"user"},"parts":[{"type":"text","text":"go"}]},` +
+				`{"info":{"id":"m2","role":"assistant","modelID":"hy3","cost":9},"parts":[{"type":"text","text":"a"},` +
+				`{"type":"step-finish","cost":0.0035,"tokens":{"input":10,"output":7,"reasoning":5,"cache":{"read":30,"write":5}}},` +
+				`{"type":"text","text":"b"},{"type":"step-finish","cost":0,"tokens":{"input":3,"reasoning":2,"cache":{"read":45}}}]}]}`},
+			want: []transcript.Usage{
+				{Entry: 1, Model: "hy3", PromptTokens: 45, CacheRead: 30, CacheWrite: 5, Output: 12, USD: 0.0035},
+				{Entry: 2, Model: "hy3", PromptTokens: 48, CacheRead: 45, Output: 2},
+			},
+		},
+		"claude code: speed": {
+			in: []string{
+				`{"type":"user","message":{"content":"go"}}`,
+				`{"type":"assistant","message":{"id":"m1","model":"M","content":[],"usage":{"input_tokens":3,"speed":"fast"}}}`,
+				`{"type":"user","message":{"content":"on"}}`,
+				`{"type":"assistant","message":{"id":"m2","model":"M","content":[],"usage":{"input_tokens":4,"speed":"standard"}}}`,
+			},
+			want: []transcript.Usage{
+				{Entry: 1, Model: "M", PromptTokens: 3, Fast: true}, {Entry: 3, Model: "M", PromptTokens: 4},
+			},
+		},
 		"native": {
 			in: []string{
 				`{"speaker":"ai","blocks":[],"metadata":{"model":"N","usage":{"promptTokens":10,"completionTokens":2,` +
 					`"totalTokens":12,"cachedTokens":6}}}`,
 				`{"speaker":"ai","blocks":[],"metadata":{"usage":{"input":1,"output":2,"cacheRead":30,` +
-					`"cacheWrite":4}}}`,
+					`"cacheWrite":4,"cost":{"input":0.1,"total":0.25}}}}`,
+				`{"speaker":"ai","blocks":[],"metadata":{"usage":{"input":1,"output":2,"cost":"0.25"}}}`,
+				`{"speaker":"ai","blocks":[],"metadata":{"usage":{"input":1,"output":2,"cost":-1}}}`,
+				`{"speaker":"ai","blocks":[],"metadata":{"usage":{"input":1,"output":2,"cost":1e300}}}`,
 				`{"speaker":"tool","blocks":[],"metadata":{"usage":{"promptTokens":11}}}`,
 				`{"speaker":"ai","blocks":[],"metadata":{"usage":null}}`,
 			},
 			want: []transcript.Usage{
 				{Entry: 0, Model: "N", PromptTokens: 10, CacheRead: 6, Output: 2},
-				{Entry: 1, PromptTokens: 35, CacheRead: 30, CacheWrite: 4, Output: 2},
+				{Entry: 1, PromptTokens: 35, CacheRead: 30, CacheWrite: 4, Output: 2, USD: 0.25},
+				{Entry: 2, PromptTokens: 1, Output: 2}, {Entry: 3, PromptTokens: 1, Output: 2}, {Entry: 4, PromptTokens: 1, Output: 2},
 			},
 		},
 	} {
