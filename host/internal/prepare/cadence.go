@@ -85,8 +85,10 @@ func byShare(d outcome.Decision, base history.Snapshot, enough outcome.DecisionR
 
 // weigh decides by what a plan gains over the horizon.
 func (t *turn) weigh(d *outcome.Decision, e cacheEffect, after, horizon int) {
-	w := newWorth(t.req.Settings.Prices)
+	w := newWorth(t.req.Settings.Prices, t.hostTokens)
 	w.recall, w.beside = t.req.Recall, float64(t.extraTokens())
+	_, w.growth = t.expected()
+	w.growth = max(w.growth, 0)
 	d.Horizon, d.GainUSD, d.Reason = horizon, w.gain(e, after+d.Saves, after, horizon), outcome.DecidedTooCostly
 	if d.GainUSD > 0 {
 		d.Reason = outcome.DecidedPays

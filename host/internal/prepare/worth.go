@@ -19,6 +19,10 @@ type worth struct {
 	growth       float64 // tokens that a request adds to the history
 	requests     int     // how many more are expected
 	recall       bool    // the model can search what was removed
+
+	// A request with more than bound tokens costs so much more for a token that is read or written; bound is 0 if none
+	// does.
+	bound, moreRead, moreWrite float64
 }
 
 // What asking again takes: estimates, from recorded sessions and from models that were given the tool.
@@ -32,8 +36,36 @@ const (
 	slack = 0.02
 )
 
-func newWorth(l *pricing.List) worth {
-	return worth{carry: l.Read() / million, write: l.Write() / million, output: l.Output / million}
+// newWorth returns the worth by a list. host converts the provider's tokens into those that the host counts.
+func newWorth(l *pricing.List, host func(int) int) worth {
+	w := worth{carry: l.Read() / million, write: l.Write() / million, output: l.Output / million}
+	if bound, dear := l.Dear(); bound > 0 {
+		w.bound = float64(host(bound))
+		w.moreRead, w.moreWrite = dear.Read()/million-w.carry, dear.Write()/million-w.write
+	}
+	return w
+}
+
+// long reports whether a request with so many tokens of history is over the bound.
+func (w worth) long(tokens float64) bool { return w.bound > 0 && w.beside+tokens > w.bound }
+
+// extra is what a request costs beyond the prices of a short one, in USD: it reads so many tokens of history from the
+// cache and writes others.
+func (w worth) extra(read, written float64) float64 {
+	if !w.long(read + written) {
+		return 0
+	}
+	return w.moreRead*(w.beside+read) + w.moreWrite*written
+}
+
+// meanExtra is what requests cost on average beyond the prices of short ones, while the history grows from left to full
+// tokens.
+func (w worth) meanExtra(left, full float64) float64 {
+	if !w.long(full) || full <= left {
+		return w.extra(full, 0)
+	}
+	from := max(left, w.bound-w.beside)
+	return (full - from) / (full - left) * w.moreRead * (w.beside + (from+full)/2)
 }
 
 // searches is how many searches a request makes that holds so many tokens, on average while these grow to more.
@@ -57,7 +89,8 @@ func (w worth) ask(tokens float64) float64 {
 func (w worth) perRequest(left, full float64) float64 {
 	mean, requests := (left+full)/2, (full-left)/w.growth
 	n := w.searches(left, full)
-	return w.carry*(w.beside+mean+n*(asked+found)*requests/2) + n*w.ask(mean) + (w.write-w.carry)*left/requests
+	return w.carry*(w.beside+mean+n*(asked+found)*requests/2) + n*w.ask(mean) + (w.write-w.carry)*left/requests +
+		w.meanExtra(left, full)
 }
 
 // moment is how many tokens the history should have when it is rewritten to left tokens: where a request costs least on
@@ -66,9 +99,27 @@ func (w worth) moment(left, most float64) float64 {
 	if w.growth <= 0 || left >= most {
 		return most
 	}
-	full := least(left+1, most, func(full float64) float64 { return w.perRequest(left, full) })
-	pays := left + (w.write-w.carry)*left/(w.carry*max(float64(w.requests)/2, 1e-9))
+	cost := func(full float64) float64 { return w.perRequest(left, full) }
+	full, pays := least(left+1, most, cost), w.pays(left)
+	// Up to the bound the cost may fall, and from there on rise.
+	if edge := w.bound - w.beside; w.bound > 0 && left+1 < edge && edge < most {
+		if below := least(left+1, edge, cost); cost(below) <= cost(full) {
+			full = below
+		}
+	}
 	return min(max(full, pays), most)
+}
+
+// pays is how many tokens a history has that a rewrite to left tokens pays for within half the requests that are expected.
+func (w worth) pays(left float64) float64 {
+	requests := max(float64(w.requests)/2, 1e-9)
+	cost := (w.write - w.carry) * left / requests // for each of them
+	size := left + cost/w.carry
+	if edge := max(w.bound-w.beside, left); w.long(size) && !w.long(left) {
+		// Each of them saves what is removed and, from the bound on, what a long one costs more.
+		size = max(edge, (cost+w.carry*left-w.moreRead*w.beside)/(w.carry+w.moreRead))
+	}
+	return size
 }
 
 // depth is how many tokens a rewrite should leave, of at most so many: as many as cost hardly more than the cheapest
@@ -97,8 +148,11 @@ func (w worth) depth(most float64) float64 {
 func (w worth) gain(e cacheEffect, before, after, horizon int) float64 {
 	saves := before - after
 	next := w.carry*float64(e.cached-e.prefix) - w.write*float64(e.rewritten) + w.write*float64(saves-e.removed)
+	next += w.extra(float64(e.cached), float64(before-e.cached)) - w.extra(float64(e.prefix), float64(after-e.prefix))
 	more := max(0, w.searches(float64(after), float64(after))-w.searches(float64(before), float64(before)))
-	return next + float64(horizon)*(w.carry*float64(saves)-more*w.ask(float64(after)))
+	grown := w.growth * float64(horizon)
+	saved := w.meanExtra(float64(before), float64(before)+grown) - w.meanExtra(float64(after), float64(after)+grown)
+	return next + float64(horizon)*(w.carry*float64(saves)+saved-more*w.ask(float64(after)))
 }
 
 // least returns where f is least between low and high, for an f that falls and then rises.
@@ -133,16 +187,21 @@ func (t *turn) early() (w worth, ok bool) {
 	if !t.req.Recall || l == nil || t.req.Settings.Cadence != outcome.CadencePriced {
 		return w, false
 	}
-	w = newWorth(l)
+	w = newWorth(l, t.hostTokens)
 	w.recall, w.beside = true, float64(t.extraTokens())
-	t.mu.Lock()
-	g, sent := t.known.Growth, t.known.Sent.View.Tokens
-	t.mu.Unlock()
-	w.requests = min(g.Requests, longestHorizon)
-	if g.Since > 0 {
-		w.growth = float64(sent-g.Base) / float64(g.Since)
-	}
+	w.requests, w.growth = t.expected()
 	return w, w.growth > 0
+}
+
+// expected is how many more requests are expected, and how many tokens each adds to the history; 0 if unknown.
+func (t *turn) expected() (requests int, growth float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	g := t.known.Growth
+	if g.Since > 0 {
+		growth = float64(t.known.Sent.View.Tokens-g.Base) / float64(g.Since)
+	}
+	return min(g.Requests, longestHorizon), growth
 }
 
 // depth is how many tokens the host wants a Compress to leave; 0 leaves it to the strategy.
