@@ -111,8 +111,9 @@ func Specs() []Spec {
 				"auto-1h the one for a prompt cache that is kept for an hour, none uses no price list."}),
 		host(Spec{Key: "model.priceFile", By: ByProject, Type: Path, Default: "", DefaultText: "the shipped price lists",
 			optional: true, contained: true,
-			Meaning: "YAML file with your own price lists, which take precedence over the shipped ones; empty for " +
-				"none."}),
+			Meaning: "File with your own price lists, which take precedence over the shipped ones: YAML in the form of " +
+				"'thresh config prices -o yaml', or a catalogue of genai-prices (data.json), LiteLLM " +
+				"(model_prices_and_context_window.json) or models.dev (api.json) as it is published; empty for none."}),
 
 		behavior(Spec{Key: "workspace.root", By: anyone, Type: Path, DefaultText: "the working directory",
 			fallback: func(p places) any { return p.workDir },

@@ -6,11 +6,13 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/window"
@@ -25,9 +27,21 @@ type doctorReport struct {
 	Isolation string          `json:"isolation"`
 	Integrity string          `json:"integrity"`
 	LockFile  string          `json:"lockFile"`
+	Prices    pricesReport    `json:"prices"`
 	Checks    []isolate.Check `json:"checks"`
 	Sessions  *storeReport    `json:"sessions,omitempty"`
 	Agents    []agentReport   `json:"agents,omitempty"`
+}
+
+// pricesReport says how old prices are. Base is the day of the catalogue that most shipped lists are converted from, Days
+// how many have passed since, and Newest the day of the newest list. Lists counts all, also those of File.
+type pricesReport struct {
+	Lists   int    `json:"lists"`
+	Base    string `json:"base"`
+	Days    int    `json:"days"`
+	Newest  string `json:"newest"`
+	File    string `json:"file,omitempty"` // the value of model.priceFile
+	Problem string `json:"problem,omitempty"`
 }
 
 type storeReport struct {
@@ -77,6 +91,8 @@ the host is in the temporary directory (TMPDIR), not in the host's private one.
 
 Exceptions are granted to a plugin by name: plugins.grants.<name>.network, .processes and .read.
 
+It shows how old the price lists are: model.priceFile brings newer ones.
+
 Where sessions are stored (sessions.store), the whole store is read and checked, every record of
 every session; if it is not whole, the exit status is 1. For each agent on this machine that
 'thresh wrap' knows, it shows which variables are set already, and what in the agent a base URL
@@ -90,7 +106,8 @@ switches off.`,
 			set := c.Settings().Plugins
 			report := doctorReport{
 				System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: set.Isolation, Integrity: set.Integrity,
-				LockFile: set.LockFile, Checks: window.Isolation(), Agents: a.agentReports(),
+				LockFile: set.LockFile, Prices: checkPrices(c.Settings().Model.PriceFile), Checks: window.Isolation(),
+				Agents: a.agentReports(),
 			}
 			if report.Sessions, err = a.checkStore(cmd); err != nil {
 				return err
@@ -104,6 +121,23 @@ switches off.`,
 	}
 	a.addOutput(cmd)
 	return cmd
+}
+
+func checkPrices(file string) pricesReport {
+	r := pricesReport{File: file, Base: pricing.BaseDay()}
+	if day, err := time.Parse(time.DateOnly, r.Base); err == nil {
+		r.Days = int(time.Since(day).Hours() / 24)
+	}
+	catalog, err := pricing.Load(file)
+	if err != nil {
+		r.Problem = "model.priceFile: " + err.Error()
+		return r
+	}
+	for _, l := range catalog.Lists() {
+		r.Lists++
+		r.Newest = max(r.Newest, l.AsOf)
+	}
+	return r
 }
 
 // checkStore reads the store of 'thresh serve'; nil without an error if nothing is stored. A store that cannot be
@@ -150,8 +184,14 @@ func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 // printReport prints the settings, the table of measures and, in full, the reason for each one that does not work. A
 // missing measure is no error: plugins.isolation decides what follows from it.
 func (a *app) printReport(r doctorReport) error {
-	fmt.Fprintf(a.out, "system             %s\nplugins.isolation  %s\nplugins.integrity  %s\nplugins.lockFile   %s\n\n",
+	fmt.Fprintf(a.out, "system             %s\nplugins.isolation  %s\nplugins.integrity  %s\nplugins.lockFile   %s\n",
 		r.System, r.Isolation, r.Integrity, dash(r.LockFile))
+	if p := r.Prices; p.Problem != "" {
+		fmt.Fprintf(a.out, "prices             %s\n\n", strings.ReplaceAll(p.Problem, "\n", "\n                   "))
+	} else {
+		fmt.Fprintf(a.out, "prices             %s, most of %s (%s ago), the newest of %s\n\n", plural(p.Lists, "list"), p.Base,
+			plural(p.Days, "day"), p.Newest)
+	}
 	if s := r.Sessions; s != nil && s.Whole {
 		fmt.Fprintf(a.out, "sessions.store     %s, which is whole\n\n", s.Store)
 	} else if s != nil {
