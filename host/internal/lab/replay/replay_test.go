@@ -277,7 +277,7 @@ func TestReadsByShellArePruned(t *testing.T) {
 
 // What the recording says counts where nobody said anything else.
 func TestTheRecordingDecidesWhatNobodySet(t *testing.T) {
-	recorded := &transcript.Transcript{Dir: "/recorded", Model: "claude-sonnet-4-5", ContextLimit: 150_000}
+	recorded := &transcript.Transcript{Dir: "/recorded", Model: "claude-sonnet-4-6", ContextLimit: 150_000}
 	from := map[string]any{"workspace.root": "/recorded", "model.contextLimit": 150_000,
 		"model.priceList": "anthropic-sonnet"}
 	but := func(changes map[string]any) map[string]any {
