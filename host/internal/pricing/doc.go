@@ -4,7 +4,7 @@
 // cost. Start at [Load] for the price lists, [Catalog.Choose], which picks one as the setting model.priceList says, and
 // [NewMeter], which prices a session request by request. [NewLedger] tells what a session saved by its bill.
 //
-// catalog.go finds lists by name and by model; tariff.go says which of a list's prices a request is billed by; file.go
+// catalog.go and match.go find lists by name and by model; tariff.go says which of a list's prices a request is billed by; file.go
 // reads a user's file; parse.go and values.go check it, and foreign.go, genai.go, litellm.go and modelsdev.go read the
 // catalogues of others; yaml.go writes a catalog in the same format; meter.go applies a list to requests; ledger.go
 // compares what was sent with what would have been.
