@@ -22,8 +22,9 @@ func pricesCommand(a *app) *cobra.Command {
 		Long: `Shows the built-in price lists and those of model.priceFile, which take precedence over built-in
 ones of the same name. Prices are in USD per million tokens: INPUT without the prompt cache, READ
 from it, WRITE to it, and OUTPUT. TTL is how long the cache keeps a prompt; a prompt of fewer tokens
-than MINIMUM is not cached. With names, only those lists are shown, with what long prompts, other days and
-speed cost, and notes. "*" marks the list in force: the one that model.priceList names, or that of model.name.
+than MINIMUM is not cached. With names, only those lists are shown, with what long prompts, other
+days and speed cost, and notes. "*" marks the list in force: the one that model.priceList names, or
+that of model.name.
 
 Prices change. Each list has the date on which it was looked up and the page that it was taken from.`,
 		Example: `  thresh config prices

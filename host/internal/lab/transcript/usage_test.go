@@ -152,7 +152,8 @@ func TestUsageIsReadFromEveryFormatThatHasIt(t *testing.T) {
 		"cline, as an extension keeps it": {
 			in: []string{`[{"role":"assistant","content":[{"type":"text","text":"x"}],"modelInfo":{"modelId":"C"},` +
 				`"metrics":{"tokens":{"prompt":223,"completion":212,"cached":14650},"cost":0.05}}]`},
-			want: []transcript.Usage{{Entry: 0, Model: "C", PromptTokens: 14873, CacheRead: 14650, Output: 212}},
+			want: []transcript.Usage{{Entry: 0, Model: "C", PromptTokens: 14873, CacheRead: 14650, Output: 212,
+				USD: 0.05}},
 		},
 		"anthropic messages, as cline keeps them": {
 			in: []string{`{"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"x"}],` +
