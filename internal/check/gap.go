@@ -84,10 +84,13 @@ func Says(c content.Content) bool {
 }
 
 // StandsFor reports whether an entry that a strategy adds in a gap says what became of the gap: a summary, or a line in
-// the name of the model, unless its metadata says that it only names calls.
+// the name of the model, unless it only names calls.
 func StandsFor(c content.Content) bool {
-	return Says(c) && string(rawjson.Field(c.Metadata, "foldedCalls")) != "true"
+	return Says(c) && !Folds(c)
 }
+
+// Folds reports whether an entry that a strategy adds only names calls, as its metadata says.
+func Folds(c content.Content) bool { return rawjson.Field(c.Metadata, "foldedCalls") != nil }
 
 // Frames reports whether an added entry is a summary, which replaces all that it was made of.
 func Frames(c content.Content) bool { return c.Speaker == content.Human && framed(c) }

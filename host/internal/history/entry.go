@@ -19,6 +19,8 @@ type Entry struct {
 	// Was has for each block the sum of the result that it was before rewrites; the zero value for one that is as it was
 	// added, is no result, or is too small to ask for. It is nil if there is none. See [Marker].
 	Was []Sum
+	// Stands has the sums of results that a strategy's line for calls stands for, the last [maxStands] of them.
+	Stands []Sum
 	// Place is where the entry is stored. The journal sets it before the entry is part of a history.
 	Place Place
 	// Unmarked is the history's own entry of one to which a view has added marks; nil for others.

@@ -19,7 +19,7 @@ import (
 func TestAMarkStandsWhereWhatWasSaidIsGone(t *testing.T) {
 	note := says("the model asked, and was told")
 	fold := says("[Earlier tool calls, results removed: run]")
-	fold.Metadata = []byte(`{"foldedCalls":true}`)
+	fold.Metadata = []byte(`{"foldedCalls":2}`)
 	long := func(c content.Content) content.Content { // two blocks, which count more than a mark
 		c.Blocks = append(c.Blocks, content.Text{Text: "more"})
 		return c

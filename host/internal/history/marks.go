@@ -47,8 +47,8 @@ func Markable(r content.ToolResponse) bool { return len(r.Result) >= minMarked }
 type Marker struct {
 	// Name tells markers of a session apart, and [View.Marks] has it.
 	Name string
-	// Mark returns what stands behind a result that was shortened, by the sum of what it was.
-	Mark func(was Sum) string
+	// Mark returns what stands behind a result that was shortened, by the sum of what it was, or behind a line for several.
+	Mark func(was ...Sum) string
 	// Seal returns what stands beside the id of a part that was read again.
 	Seal func(id string) string
 }
@@ -119,6 +119,26 @@ func answers(of check.Gap, gone ...*Entry) []Sum {
 	return sums
 }
 
+// maxStands bounds the ids behind a line for calls: six tokens each.
+const maxStands = 8
+
+// stands returns [Entry.Stands] of a line for calls, by what is gone in its place.
+func stands(gone []*Entry) (sums []Sum) {
+	for _, e := range gone {
+		sums = append(sums, e.Stands...)
+		for i, b := range e.Content.Blocks {
+			r, ok := b.(content.ToolResponse)
+			switch {
+			case ok && e.Was != nil && e.Was[i] != Sum{}:
+				sums = append(sums, e.Was[i])
+			case ok && Markable(r):
+				sums = append(sums, SumOf(r))
+			}
+		}
+	}
+	return sums[max(0, len(sums)-maxStands):]
+}
+
 // between returns the entries that are gone where a part was added.
 func between(old []*Entry, parts []check.Part, added int) []*Entry {
 	from, to := 0, len(old)
@@ -139,27 +159,33 @@ func between(old []*Entry, parts []check.Part, added int) []*Entry {
 
 // marked returns an entry as a view has it: itself, if it has its marks already.
 func (b *viewBuilder) marked(e *Entry) *Entry {
-	if b.marker == nil || e.Was == nil || e.Unmarked != nil {
+	if b.marker == nil || e.Was == nil && e.Stands == nil || e.Unmarked != nil {
 		return e
 	}
 	shown := *e
 	shown.Content.Blocks, shown.Unmarked = slices.Clone(e.Content.Blocks), e
-	for i, sum := range e.Was {
+	mark := func(i int, of ...Sum) {
 		was := e.Content.Blocks[i]
 		now := was
 		switch r := was.(type) {
 		case content.ToolResponse:
-			now = r.WithResultText(r.ResultText() + b.marker.Mark(sum))
+			now = r.WithResultText(r.ResultText() + b.marker.Mark(of...))
 		case content.Text:
-			r.Text += b.marker.Mark(sum)
+			r.Text += b.marker.Mark(of...)
 			now = r
 		}
-		if sum != (Sum{}) {
-			alone := func(r content.Block) int {
-				return b.count(content.Content{Speaker: e.Content.Speaker, Blocks: []content.Block{r}})
-			}
-			shown.Content.Blocks[i], shown.Tokens = now, shown.Tokens+alone(now)-alone(was)
+		alone := func(r content.Block) int {
+			return b.count(content.Content{Speaker: e.Content.Speaker, Blocks: []content.Block{r}})
 		}
+		shown.Content.Blocks[i], shown.Tokens = now, shown.Tokens+alone(now)-alone(was)
+	}
+	for i, sum := range e.Was {
+		if sum != (Sum{}) {
+			mark(i, sum)
+		}
+	}
+	if e.Stands != nil {
+		mark(len(e.Content.Blocks)-1, e.Stands...)
 	}
 	return &shown
 }

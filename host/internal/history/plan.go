@@ -214,12 +214,16 @@ func (s Snapshot) plan(
 ) (*Plan, error) {
 	p := &Plan{base: s, old: old, given: given, parts: parts, entries: make([]*Entry, len(parts))}
 	var fresh []content.Content // what must be counted, in the order of the parts
+	line := false               // the gap has a line for calls
 	for i, part := range parts {
+		line = line && part.Index < 0
 		switch {
 		case part.Index < 0:
 			p.entries[i] = &Entry{Content: part.Content}
 			if of, mark := check.GapOf(part.Content); mark {
 				p.entries[i].Was = answers(of, between(old, parts, i)...)
+			} else if check.Folds(part.Content) && len(part.Content.Blocks) > 0 && !line {
+				line, p.entries[i].Stands = true, stands(between(old, parts, i))
 			}
 			fresh = append(fresh, part.Content)
 		case part.Edited:

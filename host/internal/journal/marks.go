@@ -59,6 +59,13 @@ func (m Marks) Seal(id string) string {
 	return fmt.Sprintf("%09d", binary.BigEndian.Uint64(mac.Sum(nil))%1e9)
 }
 
+func (m Marks) idsOf(all []history.Sum) (ids []string) {
+	for _, sum := range all {
+		ids = append(ids, m.id(sum))
+	}
+	return ids
+}
+
 // A marker's name, which the log has with each view that it made.
 const (
 	recallMarks = "recall "
@@ -72,10 +79,10 @@ type Marker = history.Marker
 func (m Marks) Marker() *Marker {
 	if m.Hash {
 		return &Marker{Name: hashMarks + m.Conversation, Seal: m.Seal,
-			Mark: func(was history.Sum) string { return " [hash=" + m.id(was) + "]" }}
+			Mark: func(was ...history.Sum) string { return " [hash=" + strings.Join(m.idsOf(was), ", ") + "]" }}
 	}
 	return &Marker{Name: recallMarks + m.Conversation, Seal: m.Seal,
-		Mark: func(was history.Sum) string { return marks.Recall(m.id(was)) }}
+		Mark: func(was ...history.Sum) string { return marks.Recall(strings.Join(m.idsOf(was), ", ")) }}
 }
 
 // MarksOf returns the ids of a stored session's own conversation.

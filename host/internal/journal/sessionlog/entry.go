@@ -23,6 +23,7 @@ const (
 	entryCounts   = 7
 	entryNoBlocks = 8 // an empty list of blocks, which is not the same as none
 	entryWas      = 9
+	entryStands   = 10
 )
 
 // The other fields of a block have the numbers of [content.KindField.Stored]. With one layout for all kinds, one rule
@@ -44,11 +45,16 @@ func (w *Writer) entry(m *message, e *history.Entry) {
 	w.content(m, e.Content)
 	m.int(entryTokens, int64(e.Tokens))
 	m.counts(entryCounts, e.Blocks)
-	var was []byte
-	for _, sum := range e.Was {
-		was = append(was, sum[:]...)
+	m.sums(entryWas, e.Was)
+	m.sums(entryStands, e.Stands)
+}
+
+func (m *message) sums(field protowire.Number, all []history.Sum) {
+	var raw []byte
+	for _, sum := range all {
+		raw = append(raw, sum[:]...)
 	}
-	m.string(entryWas, string(was))
+	m.string(field, string(raw))
 }
 
 func (w *Writer) content(m *message, c content.Content) {
@@ -106,12 +112,16 @@ func (r *Reader) entry(data []byte) (*history.Entry, error) {
 			e.Tokens = int(f.int())
 		case entryCounts:
 			e.Blocks, err = f.counts()
-		case entryWas:
+		case entryWas, entryStands:
+			all := &e.Was
+			if f.number == entryStands {
+				all = &e.Stands
+			}
 			for sum := range slices.Chunk(f.bytes, len(history.Sum{})) {
 				if len(sum) < len(history.Sum{}) {
 					return damaged("an entry's sums have %d bytes", len(f.bytes))
 				}
-				e.Was = append(e.Was, history.Sum(sum))
+				*all = append(*all, history.Sum(sum))
 			}
 		default:
 			err = r.content(&e.Content, &extra, f)
