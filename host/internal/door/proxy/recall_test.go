@@ -127,6 +127,39 @@ func TestARemovedResultIsGivenBack(t *testing.T) {
 	})
 }
 
+// The line in the place of calls whose results went has ids, too, each of one result.
+func TestALineForCallsGivesItsResultsBack(t *testing.T) {
+	t.Parallel()
+	up := provider(t, modelapi.Options{Script: work(14)})
+	set := recallSettings(t)
+	set["compression.strategy"], set["model.contextLimit"] = "distill", 6000
+	p := stand(t, up.URL, set, recalls(t, false))
+	said := map[string]bool{}
+	a := &agent{form: recalling{form: messagesForm{"s1"}}, base: p.url, result: func(turn int, c call) string {
+		text := files(turn, c)
+		said[text] = true
+		return text
+	}}
+	if status := a.run(t, "Fix it."); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	line := regexp.MustCompile(`\[Earlier tool calls, results removed: [^"]*\] \[thresh_recall: ([0-9, ]+)\]`)
+	lines := 0
+	for _, r := range up.Models() {
+		for _, m := range line.FindAllSubmatch(r.Body, -1) {
+			lines++
+			for _, id := range strings.Split(string(m[1]), ", ") {
+				if text, failed := recall(t, p.url, id, ""); failed || !said[text] {
+					t.Errorf("%s gives back %.100q", id, text)
+				}
+			}
+		}
+	}
+	if lines == 0 {
+		t.Error("no line for calls was sent")
+	}
+}
+
 // Two conversations of one owner have calls with the same ids, and say the same. Each gets back what is its own, also by
 // a fork, from another host of the store, and after a restart, and nothing by an id of the other. An answer does not
 // tell whether another conversation has an id.
