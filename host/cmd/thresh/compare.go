@@ -40,9 +40,9 @@ type comparison struct {
 	write     bool // put the recommended settings into the file of settings
 }
 
-// typicalPrices are used when no price list is in force and no session names its model: a provider that charges extra for writing to its prompt cache,
-// one that does not, and one without a cache. All three ship with the program: [pricing.Catalog.Named] fails for them
-// only if a user's file replaces one with another name.
+// typicalPrices are used when no price list is in force and no session names its model: a provider that charges extra
+// for writing to its prompt cache, one that does not, and one without a cache. All three ship with the program:
+// [pricing.Catalog.Named] fails for them only if a user's file replaces one with another name.
 var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
 
 // lastCompared is how many of the found sessions a comparison takes: enough to be telling, and done in a minute or two.

@@ -33,8 +33,8 @@ type doctorReport struct {
 	Agents    []agentReport   `json:"agents,omitempty"`
 }
 
-// pricesReport says how old prices are. Base is the day of the catalogue that most shipped lists are converted from, Days
-// how many have passed since, and Newest the day of the newest list. Lists counts all, also those of File.
+// pricesReport says how old prices are. Base is the day of the catalogue that most shipped lists are converted from,
+// Days how many have passed since, and Newest the day of the newest list. Lists counts all, also those of File.
 type pricesReport struct {
 	Lists   int    `json:"lists"`
 	Base    string `json:"base"`

@@ -57,8 +57,8 @@ func markGaps(ctx context.Context, old []*Entry, parts []check.Part, count Count
 	return append(out, kept[next:]...), nil
 }
 
-// besideMarks takes in marks that a new one would stand beside, as where it was moved behind a pair: the last of out, and
-// the next of kept.
+// besideMarks takes in marks that a new one would stand beside, as where it was moved behind a pair: the last of out,
+// and the next of kept.
 func besideMarks(out *[]check.Part, kept []check.Part, next *int, said check.Gap) (all check.Gap, more bool) {
 	if n := len(*out); n > 0 {
 		if of, mark := check.GapOf((*out)[n-1].Content); mark {

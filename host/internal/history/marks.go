@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// The way back to a result that was shortened, and to an answer that a mark stands for. Only the view has the marks: no strategy sees them, and what a strategy
-// writes is never taken for one.
+// The way back to a result that was shortened, and to an answer that a mark stands for. Only the view has the marks: no
+// strategy sees them, and what a strategy writes is never taken for one.
 
 // Sum identifies what a block says. The zero value is no block.
 type Sum [16]byte
@@ -47,7 +47,8 @@ func Markable(r content.ToolResponse) bool { return len(r.Result) >= minMarked }
 type Marker struct {
 	// Name tells markers of a session apart, and [View.Marks] has it.
 	Name string
-	// Mark returns what stands behind a result that was shortened, by the sum of what it was, or behind a line for several.
+	// Mark returns what stands behind a result that was shortened, by the sum of what it was, or behind a line for
+	// several.
 	Mark func(was ...Sum) string
 	// Seal returns what stands beside the id of a part that was read again.
 	Seal func(id string) string
@@ -68,8 +69,8 @@ func (m *Marker) name() string {
 	return m.Name
 }
 
-// was returns [Entry.Was] of an entry that a rewrite makes of another one. The rewrite says which block a new one is less
-// of; of one that was shortened before, what it was first counts.
+// was returns [Entry.Was] of an entry that a rewrite makes of another one. The rewrite says which block a new one is
+// less of; of one that was shortened before, what it was first counts.
 func was(old *Entry, part check.Part) []Sum {
 	var sums []Sum
 	for i, b := range part.Content.Blocks {

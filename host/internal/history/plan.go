@@ -145,8 +145,8 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 	return p, nil
 }
 
-// PlanKept returns the rewrite that makes entries say by which rule the host keeps them, by position; "" for entries that
-// are kept no more.
+// PlanKept returns the rewrite that makes entries say by which rule the host keeps them, by position; "" for entries
+// that are kept no more.
 func (s Snapshot) PlanKept(rules map[int]string) *Plan {
 	p := &Plan{base: s, After: s.Tokens, Replacements: map[int]content.Content{}}
 	for _, i := range slices.Sorted(maps.Keys(rules)) {

@@ -6,8 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// PlanThoughtless returns the rewrite that takes sealed thinking out of the entries with some ids; nil if they have none.
-// An entry with nothing else is removed.
+// PlanThoughtless returns the rewrite that takes sealed thinking out of the entries with some ids; nil if they have
+// none. An entry with nothing else is removed.
 func (s Snapshot) PlanThoughtless(of map[string]bool) *Plan {
 	p := &Plan{base: s, After: s.Tokens, Replacements: map[int]content.Content{}}
 	for i, e := range s.Entries {

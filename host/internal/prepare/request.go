@@ -56,8 +56,8 @@ const (
 	ThinkingOfModel Thinking = iota
 	// ThinkingSealed: the model refuses it, as it has shown.
 	ThinkingSealed
-	// ThinkingHeld: the model refuses it, and wants back what led to the calls that were just answered. So nothing before
-	// the newest of it may change in this turn.
+	// ThinkingHeld: the model refuses it, and wants back what led to the calls that were just answered. So nothing
+	// before the newest of it may change in this turn.
 	ThinkingHeld
 )
 

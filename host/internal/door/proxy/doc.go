@@ -24,6 +24,6 @@
 //	totals.go    what happened so far, as numbers
 //
 // The proxy changes nothing but what package body's edits cover. It adds no request, repeats none but one that was
-// refused for its thinking, and sends the client's bytes wherever it is not sure. It stores and logs no key: a credential is hashed with a key of this process,
-// to tell apart conversations whose clients send no id.
+// refused for its thinking, and sends the client's bytes wherever it is not sure. It stores and logs no key: a
+// credential is hashed with a key of this process, to tell apart conversations whose clients send no id.
 package proxy

@@ -143,9 +143,9 @@ func (l *limits) window(of limited) int {
 	return window
 }
 
-// refusedAs returns the limit that a provider's refusal tells, in its tokens, and how many the refused request had. Where
-// it names no limit, that is below what was sent, in tokens of the host's count: a tenth is taken off. ok is false if
-// the refusal is about something else, such as the size of the body in bytes.
+// refusedAs returns the limit that a provider's refusal tells, in its tokens, and how many the refused request had.
+// Where it names no limit, that is below what was sent, in tokens of the host's count: a tenth is taken off. ok is
+// false if the refusal is about something else, such as the size of the body in bytes.
 func refusedAs(f *provider.Form, status int, answer []byte, sent int) (r provider.Refusal, named, ok bool) {
 	r, ok = f.TooLong(status, answer)
 	if named = r.Limit > 0; ok && !named {

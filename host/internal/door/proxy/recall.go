@@ -39,8 +39,8 @@ func (b *branch) known(at body.Ref, part content.Block) string {
 	return id
 }
 
-// marker returns what makes the marks of the next view: nil if the model cannot ask for what they mark. messages.compress
-// says itself whether it can; otherwise the request has the tool, or the user says that all have it.
+// marker returns what makes the marks of the next view: nil if the model cannot ask for what they mark.
+// messages.compress says itself whether it can; otherwise the request has the tool, or the user says that all have it.
 func (b *branch) marker(x *exchange) *journal.Marker {
 	c, of := x.server.options.Recall, b.thread.identity
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
-// Thinking that a model takes back only behind exactly what it was made behind. The session leaves out what a rewrite has
-// unsealed; here is what only the proxy knows: what was really sent, and what the provider refused all the same.
+// Thinking that a model takes back only behind exactly what it was made behind. The session leaves out what a rewrite
+// has unsealed; here is what only the proxy knows: what was really sent, and what the provider refused all the same.
 
 // model notes what the request's model teaches and does. beta is the header of [exchange.limited].
 func (x *exchange) model(r *body.Request, beta string) {

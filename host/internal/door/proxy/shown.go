@@ -111,9 +111,9 @@ func (b *branch) settle(x *exchange, t prepared, came, sent *body.Request, plan 
 	return size
 }
 
-// planned works out how the branch's view is sent. Items that no turn has seen stay. With the option Recall, what stands in
-// the place of a removed result has an id by which the agent can ask for it. The error says that the view cannot be
-// written in the API's form.
+// planned works out how the branch's view is sent. Items that no turn has seen stay. With the option Recall, what
+// stands in the place of a removed result has an id by which the agent can ask for it. The error says that the view
+// cannot be written in the API's form.
 func (b *branch) planned(ctx context.Context, s *Server, r *body.Request) (*body.Plan, error) {
 	plan, err := r.NewPlan(b.entries[:b.viewed], b.view)
 	if err != nil {
