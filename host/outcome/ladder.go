@@ -13,7 +13,7 @@ type Rung string
 // steps of every turn; the host takes the others itself, unless the setting compression.hardLimit is "error".
 const (
 	RungOptimize Rung = "optimize"
-	// RungHuge cuts the middle out of results that take more than a quarter of the history's room, alone or with those of
+	// RungHuge cuts the middle out of results that take more than half of the history's room, alone or with those of
 	// parallel calls. It comes before a Compress, also before one at the threshold: to keep such results, a strategy
 	// would remove much that fitted before.
 	RungHuge     Rung = "huge-results"

@@ -34,7 +34,7 @@ func TestAHugeResultCostsNothingElse(t *testing.T) {
 			return nil, "", errors.New("broken")
 		},
 	}
-	// The limit is 1000 tokens, the threshold 500, the compress target 300. More than 250 are huge.
+	// The limit is 1000 tokens, the threshold 500, the compress target 300. More than 500 are huge.
 	for name, c := range map[string]struct {
 		entries []content.Content
 		cut     []string // ids of entries
@@ -48,7 +48,7 @@ func TestAHugeResultCostsNothingElse(t *testing.T) {
 		"largest first":  {joined(small(4, 20), exchange("h", 90), exchange("i", 2000)), []string{"e13"}, 499},
 		"almost full":    {joined(small(12, 20), exchange("h", 3000)), []string{"e27"}, 499},
 		"next to a kept": {joined(small(1, 20), pinned, exchange("h", 3000)), []string{"e7"}, 499},
-		"it fits":        {joined(small(4, 20), exchange("h", 500)), []string{"e11"}, 300},
+		"it fits":        {joined(small(4, 20), exchange("h", 600)), []string{"e11"}, 300},
 	} {
 		for what, compress := range strategies {
 			if name == "it fits" && what != "keeps little" {

@@ -172,7 +172,7 @@ func TestTheHardLimitHolds(t *testing.T) {
 				t.Error(err)
 			}
 			if strategy == "high-density" && !slices.ContainsFunc(p.Outcome.Ladder,
-				func(l outcome.LadderStep) bool { return l.Rung == outcome.RungHuge }) {
+				func(l outcome.LadderStep) bool { return l.Rung == outcome.RungResults }) {
 				t.Errorf("ladder %+v", p.Outcome.Ladder)
 			}
 			if got := texts(p.Contents())[0]; strategy == "high-density" && got != "look at both files" {

@@ -24,7 +24,7 @@ func (f moving) body(items []rawItem) []byte {
 	}
 	form := form(f.messagesForm)
 	if last%4 == 1 {
-		form = markedForm{f.messagesForm}
+		form = markedForm(f)
 	}
 	body := form.body(items[:last])
 	head, tail, _ := bytes.Cut(body, []byte(`],"system":`))
