@@ -101,8 +101,13 @@ func shares(all []result, more int) (large []result, most int) {
 // them. The bytes per token differ within a text, so it tries with less until it fits.
 func (l *ladder) shorten(ctx context.Context, entry, block, most int) (content.ToolResponse, error) {
 	old := l.base.Entries[entry]
-	response := l.entries[entry].Blocks[block].(content.ToolResponse)
-	c := newCut(response, old.ID, marks.In(l.entries[entry])[block])
+	from := l.entries[entry]
+	response := from.Blocks[block].(content.ToolResponse)
+	// What an earlier rung cut is cut again from the whole: that its line is ours is not recorded before it is applied.
+	if was, ok := old.Content.Blocks[block].(content.ToolResponse); ok && was.CallID == response.CallID {
+		from, response = old.Content, was
+	}
+	c := newCut(response, old.ID, marks.In(from)[block])
 	keep := int(int64(len(c.text)) * int64(most) / int64(max(old.Blocks[block], 1)))
 	for {
 		keep = keep * 9 / 10

@@ -26,7 +26,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	seen := &Request{Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: raw,
 		ended: make(chan struct{})}
 	defer func() { // faults leave by panic
+		s.mu.Lock()
 		seen.cancelled = r.Context().Err() != nil
+		s.mu.Unlock()
 		close(seen.ended)
 	}()
 	s.mu.Lock()
