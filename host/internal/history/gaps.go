@@ -89,20 +89,18 @@ func findGaps(old []*Entry, parts []check.Part) (kept []check.Part, gaps []gap) 
 			previous = kept[len(kept)-1].Content.Speaker
 		}
 		run.at = len(kept)
+		alone := (fresh == check.Gap{}) || slices.ContainsFunc(added, standsFor) // there is nothing to mark but marks
 		switch {
 		case stands != nil && stands[run.from]:
-		case (fresh == check.Gap{}) || slices.ContainsFunc(added, standsFor):
-			if len(earlier) < 2 {
-				kept = append(kept, earlier...)
-				break
-			}
-			run.said, run.calls = check.Gap{}, true // what parted these marks is gone: they become one
-			for _, mark := range earlier {
-				run.said.Add(mark.Content)
-			}
-			run.speaker = speaker(run.said, previous, next)
-			gaps = append(gaps, run)
+		case alone && len(earlier) < 2:
+			kept = append(kept, earlier...)
 		default:
+			if alone { // what parted these marks is gone: they become one
+				run.said, run.calls = check.Gap{}, true
+				for _, mark := range earlier {
+					run.said.Add(mark.Content)
+				}
+			}
 			run.speaker = speaker(run.said, previous, next)
 			gaps = append(gaps, run)
 		}
@@ -123,10 +121,9 @@ func findGaps(old []*Entry, parts []check.Part) (kept []check.Part, gaps []gap) 
 		run.said.Add(e)
 		run.tokens, run.to = run.tokens+old[i].Tokens, i+1
 	}
-	isMark := func(i int) bool { _, ok := check.GapOf(old[i].Content); return ok }
 	until := func(to int) {
 		for i := run.to; i < to; i++ {
-			take(i, isMark(i))
+			take(i, isMark(old[i].Content))
 		}
 	}
 	for _, p := range parts {
@@ -135,7 +132,7 @@ func findGaps(old []*Entry, parts []check.Part) (kept []check.Part, gaps []gap) 
 			continue
 		}
 		until(p.Index)
-		if isMark(p.Index) {
+		if isMark(old[p.Index].Content) {
 			take(p.Index, true)
 			continue
 		}
@@ -147,6 +144,8 @@ func findGaps(old []*Entry, parts []check.Part) (kept []check.Part, gaps []gap) 
 	end("")
 	return kept, gaps
 }
+
+func isMark(c content.Content) bool { _, mark := check.GapOf(c); return mark }
 
 func standsFor(p check.Part) bool { return check.StandsFor(p.Content) }
 
@@ -233,7 +232,7 @@ func outsidePairs(kept []check.Part, gaps []gap) []gap {
 // Gone counts what was said and the plan takes out. What an earlier rewrite took out does not count again.
 func (p *Plan) Gone() (gone check.Gap) {
 	add := func(e *Entry) {
-		if _, mark := check.GapOf(e.Content); !mark {
+		if !isMark(e.Content) {
 			gone.Add(e.Content)
 		}
 	}

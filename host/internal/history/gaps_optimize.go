@@ -11,14 +11,10 @@ import (
 
 // marks reports whether a change puts a mark of the host in the place of an entry.
 func (s Snapshot) marks(c check.Change) bool {
-	_, mark := check.GapOf(c.Content)
-	return mark && !c.Removed && !s.isMark(c.Index)
+	return isMark(c.Content) && !c.Removed && !s.isMark(c.Index)
 }
 
-func (s Snapshot) isMark(i int) bool {
-	_, mark := check.GapOf(s.Entries[i].Content)
-	return mark
-}
+func (s Snapshot) isMark(i int) bool { return isMark(s.Entries[i].Content) }
 
 // markRemoved is [markGaps] for an Optimize, which takes out no words of people. A mark stands where the last answer
 // stood. It looks at the changes and the entries beside them only.

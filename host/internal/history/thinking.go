@@ -1,6 +1,8 @@
 package history
 
 import (
+	"slices"
+
 	"github.com/thresh-dev/thresh/host/internal/provider/apis"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -41,10 +43,5 @@ func (s Snapshot) PlanThoughtless(of map[string]bool) *Plan {
 
 // Sealed reports whether an entry has thinking that some models take back only behind exactly what it was made behind.
 func Sealed(c content.Content) bool {
-	for _, b := range c.Blocks {
-		if apis.Sealed(b) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Blocks, apis.Sealed)
 }

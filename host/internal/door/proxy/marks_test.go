@@ -23,9 +23,9 @@ func (f markedForm) body(items []rawItem) []byte {
 		`"cache_control":$2}]`))
 }
 
-// played lets a client talk to a provider that bills it. It returns how many requests do not begin as the one before.
-func played(t *testing.T, form form, set map[string]any, script []modelapi.Turn, dry bool, prompts ...string) (changed int,
-	bill float64, totals proxy.Totals) {
+// sonnet returns the prices of a model, and what makes a client ask for it with a prompt that is worth a cache.
+func sonnet(t *testing.T) (*pricing.List, *strings.Replacer) {
+	t.Helper()
 	catalog, err := pricing.Load("")
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,14 @@ func played(t *testing.T, form form, set map[string]any, script []modelapi.Turn,
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := strings.NewReplacer(`"claude-test"`, `"claude-sonnet-4-5"`, "You are a test.", strings.Repeat("You are a test. ", 800))
+	return list, strings.NewReplacer(`"claude-test"`, `"claude-sonnet-4-5"`,
+		"You are a test.", strings.Repeat("You are a test. ", 800))
+}
+
+// played lets a client talk to a provider that bills it. It returns how many requests do not begin as the one before.
+func played(t *testing.T, form form, set map[string]any, script []modelapi.Turn, dry bool, prompts ...string) (changed int,
+	bill float64, totals proxy.Totals) {
+	list, words := sonnet(t)
 	up := provider(t, modelapi.Options{Script: script})
 	p := stand(t, up.URL, set, func(o *proxy.Options) { o.DryRun = dry })
 	a := &agent{form: editedForm{form, words}, base: p.url, result: files}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -40,15 +39,7 @@ func metered(t *testing.T, up *modelapi.Server, list *pricing.List) string {
 // What a session used of a plan is what the provider says, and what it would have used without thresh is what it does
 // use in a dry run. The other way round is rough: what thresh would have sent is in the host's count alone.
 func TestWhatIsUsedOfAPlan(t *testing.T) {
-	catalog, err := pricing.Load("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := catalog.Named("anthropic-sonnet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	words := strings.NewReplacer(`"claude-test"`, `"claude-sonnet-4-5"`, "You are a test.", strings.Repeat("You are a test. ", 800))
+	list, words := sonnet(t)
 	once := func(dry bool) []watch.Plan {
 		var r *watch.Recorder
 		p := stand(t, metered(t, provider(t, modelapi.Options{Script: work(12)}), list), map[string]any{
