@@ -123,6 +123,9 @@ func (f *fixture) prepare(t *testing.T) outcome.Outcome {
 
 func keepLast(n int) func(prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
 	return func(call prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
+		if len(call.Entries) < n {
+			return nil, sdk.NoOpTooFew, nil
+		}
 		return []rewrite.Piece{rewrite.Keep{From: len(call.Entries) - n, To: len(call.Entries)}}, "", nil
 	}
 }
