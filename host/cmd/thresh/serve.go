@@ -146,9 +146,12 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	a.say(hclog.Info, "serving at "+network.URL(l, door.certificate != nil))
 	a.notify("READY=1")
 	// systemd must hear of the end when it begins: a drain can take serve.drain, and a service that does not answer for
-	// so long would look stuck.
-	stop := context.AfterFunc(cmd.Context(), func() { a.notify("STOPPING=1") })
-	defer stop()
+	// so long would look stuck. It is a door's work, as the program does not end before its doors have.
+	doors.Go(func() error {
+		<-ctx.Done()
+		a.notify("STOPPING=1")
+		return nil
+	})
 	ready := func(ctx context.Context) error { return cmp.Or(kept.Ready(ctx), machine.Check(machine.Config())) }
 	// A door that fails cancels ctx, which ends the others: a service with half of its doors would look healthy.
 	doors.Go(func() error {
