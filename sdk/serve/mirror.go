@@ -6,6 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 	"hash/maphash"
 	"slices"
+	"time"
 
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
@@ -33,6 +34,7 @@ type mirror struct {
 	checked int    // the next of the others to be checked
 
 	newer, older *mirror // neighbours in mirrors, in the order of use
+	used         time.Time
 
 	tools *tools.Taxonomy // of the last call; never nil after it
 

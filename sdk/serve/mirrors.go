@@ -1,10 +1,22 @@
 package serve
 
-import "sync"
+import (
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+const (
+	// restAfter is when a mirror that no call has used is dropped. A provider's prompt cache lasts as long: a session that
+	// goes on later pays its provider for all of its history again, beside which sending it here again is nothing.
+	restAfter = 5 * time.Minute
+	// quietAfter is how long no call has come when memory is given back to the machine, which Go does minutes later.
+	quietAfter = 10 * time.Second
+)
 
 // mirrors holds the mirrors of sessions that no call is using, at most limit bytes in all; the least recently used are
-// dropped first. It is safe for concurrent use. A call that finds no mirror, because it was dropped or another call of
-// the session has it, asks for the whole history.
+// dropped first, and all that rest. It is safe for concurrent use. A call that finds no mirror, because it was dropped or
+// another call of the session has it, asks for the whole history.
 type mirrors struct {
 	mu    sync.Mutex
 	limit int // bytes; 0: nothing is kept
@@ -12,6 +24,10 @@ type mirrors struct {
 	held  map[string]*mirror // by session
 	// A list in the order of use. Package container/list would take half as much code again.
 	latest, oldest *mirror
+	// sweep runs rest, every quietAfter until nothing is held and no call comes. nil: it does not run.
+	sweep *time.Timer
+	calls bool // one came since rest ran
+	left  bool // memory may be left of calls or mirrors that was not given back
 }
 
 // setLimit is called once, before the first call of a session. Without it nothing is kept, as in a process whose
@@ -27,6 +43,7 @@ func (s *mirrors) setLimit(bytes int) {
 func (s *mirrors) take(session string) *mirror {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.called()
 	m := s.held[session]
 	s.remove(m)
 	return m
@@ -35,10 +52,12 @@ func (s *mirrors) take(session string) *mirror {
 func (s *mirrors) keep(m *mirror) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.called()
 	s.remove(s.held[m.session])
 	if m.bytes > s.limit || s.held == nil {
 		return // it would only push out the others
 	}
+	m.used = time.Now()
 	s.held[m.session] = m
 	s.total += m.bytes
 	if m.older = s.latest; m.older != nil {
@@ -49,6 +68,35 @@ func (s *mirrors) keep(m *mirror) {
 	s.latest = m
 	for s.total > s.limit {
 		s.remove(s.oldest)
+	}
+}
+
+// called makes rest run. Callers hold s.mu.
+func (s *mirrors) called() {
+	s.calls, s.left = true, true
+	if s.sweep == nil {
+		s.sweep = time.AfterFunc(quietAfter, s.rest)
+	}
+}
+
+// rest drops what rests, and gives memory back when no call came for a while.
+func (s *mirrors) rest() {
+	s.mu.Lock()
+	for s.oldest != nil && time.Since(s.oldest.used) >= restAfter {
+		s.remove(s.oldest)
+		s.left = true
+	}
+	quiet := !s.calls
+	back := quiet && s.left
+	s.calls, s.left = false, s.left && !back
+	if quiet && s.oldest == nil {
+		s.sweep = nil
+	} else {
+		s.sweep.Reset(quietAfter)
+	}
+	s.mu.Unlock()
+	if back {
+		debug.FreeOSMemory()
 	}
 }
 
