@@ -50,7 +50,7 @@ func (a *app) serve(cmd *cobra.Command) error {
 		return err
 	}
 	log := a.logger(c.Settings().Log)
-	a.limitMemory(c.Settings().Sessions.MaxMemory)
+	a.limitMemory(cmd.Context(), c.Settings().Sessions.MaxMemory)
 	meter, end, err := a.measure(c.Settings().Metrics.Listen, log)
 	if err != nil {
 		return err

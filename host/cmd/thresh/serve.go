@@ -96,7 +96,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	}
 	set := c.Settings()
 	log := a.logger(set.Log)
-	a.limitMemory(set.Sessions.MaxMemory)
+	a.limitMemory(cmd.Context(), set.Sessions.MaxMemory)
 	// A socket of systemd takes precedence over serve.listen, as it is open already.
 	l, err := inheritedListener(a.getenv)
 	if err == nil && l == nil {

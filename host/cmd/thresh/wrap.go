@@ -186,7 +186,7 @@ func (w *wrapped) openHost(cmd *cobra.Command) (meter metric.MeterProvider, stop
 	}
 	set := c.Settings()
 	w.log = window.DefaultLogger(&w.held, set.Log)
-	w.limitMemory(set.Sessions.MaxMemory)
+	w.limitMemory(cmd.Context(), set.Sessions.MaxMemory)
 	meter, end, err := w.measure(set.Metrics.Listen, w.log)
 	if err != nil { // such as another one at the same address: no reason not to start the agent
 		w.log.Warn("nothing is measured", "error", err)

@@ -1,5 +1,6 @@
 // Package soaktest holds one test: two hundred conversations over one host whose plugins are killed, stopped, replaced
 // and removed again and again. Run it after a change to how plugins are supervised or how their answers are applied.
+// Beside it BenchmarkStrangers measures what callers who mean harm take from thresh serve, and from other callers.
 //
 // By default the test ends when every plugin was killed, everything else befell one, and every strategy did its work,
 // which takes some seconds and finds what breaks often. What breaks seldom needs longer:

@@ -77,7 +77,7 @@ func BenchmarkStrangers(b *testing.B) {
 		call          func(*served, int) int
 	}{
 		{"tiny-5.9MB-12-at-once", 12, 1, compress("top-down-truncation", texts(170_000, "."))},
-		{"small-1MB-12-at-once", 12, 3, compress("top-down-truncation", texts(30_000, "."))},
+		{"tiny-0.5MB-12-at-once", 12, 3, compress("top-down-truncation", texts(16_000, "."))},
 		{"dense-4.5MB-100", 2, 50, compress("distill", strings.Join(dense, ","))},
 		{"marks-22kB", 4, 3, marks(290)},
 		{"marks-89kB", 4, 3, marks(1170)},

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"runtime/debug"
-	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -28,8 +25,6 @@ const (
 	entryBytes = 360
 	// leastWork is what turns may take together, however small sessions.maxMemory is, and noLimit is taken for one of 0.
 	leastWork, noLimit = 64 << 20, 2 << 30
-	// largeWork is a turn whose memory is given back to the machine when it has ended, soon after.
-	largeWork, giveBackAfter = 16 << 20, 5 * time.Second
 )
 
 // takes is what a branch takes in memory, about, with the session that is closed with it.
@@ -39,9 +34,8 @@ func (b *branch) takes(r *body.Request) int {
 
 // working admits turns by what they will take. A turn that takes more than all may is admitted alone.
 type working struct {
-	bytes   *semaphore.Weighted
-	most    int64
-	pending *atomic.Bool // memory is about to be given back
+	bytes *semaphore.Weighted
+	most  int64
 }
 
 // room is what a turn was admitted for.
@@ -58,7 +52,7 @@ func share(most, parts int, least int64) int64 {
 }
 
 func newWorking(most int64) working {
-	return working{semaphore.NewWeighted(most), most, new(atomic.Bool)}
+	return working{semaphore.NewWeighted(most), most}
 }
 
 // enter waits for room for a turn of so many values. [working.leave] must be called also after an error.
@@ -71,17 +65,7 @@ func (w *working) enter(ctx context.Context, r *room, values int) error {
 	return nil
 }
 
-// leave ends a turn. Go gives memory back minutes after a process has become idle, and only if it has to: what a large
-// turn took is given back at once, for several turns together.
-func (w *working) leave(r *room) {
-	w.bytes.Release(r.bytes)
-	if r.bytes >= largeWork && !w.pending.Swap(true) {
-		time.AfterFunc(giveBackAfter, func() {
-			w.pending.Store(false)
-			debug.FreeOSMemory()
-		})
-	}
-}
+func (w *working) leave(r *room) { w.bytes.Release(r.bytes) }
 
 // busy refuses messages for which there is no memory now.
 func busy() error {
