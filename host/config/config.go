@@ -23,6 +23,7 @@ type Config struct {
 	files []string
 	// layers (files, environment, flags) never change after [Load]; copies share them.
 	layers []*layer
+	stray  []error
 	// session holds the overrides of [Config.With]; each copy has its own.
 	session *layer
 
@@ -43,6 +44,10 @@ func (c *Config) Files() []string { return slices.Clone(c.files) }
 
 // UserFile returns where the user's file is, or would be; "" without a home directory.
 func (c *Config) UserFile() string { return c.places.userFile() }
+
+// Stray says which variables of the environment have the prefix of settings and are none, each with the setting that was
+// probably meant. They are not used. Those of a Kubernetes Service are one.
+func (c *Config) Stray() []error { return slices.Clone(c.stray) }
 
 // LookupEnv looks up a variable where [Load] did. Settings name variables that hold secrets.
 func (c *Config) LookupEnv(name string) (value string, ok bool) {
@@ -70,7 +75,8 @@ func (c *Config) WithAll(overrides ...Override) (*Config, error) {
 
 // WithBy is [Config.WithAll] for a setter who may not set everything: see [Spec.By].
 func (c *Config) WithBy(by Setter, overrides ...Override) (*Config, error) {
-	derived := &Config{places: c.places, env: c.env, files: c.files, layers: c.layers, session: c.session.clone()}
+	derived := &Config{places: c.places, env: c.env, files: c.files, layers: c.layers, stray: c.stray,
+		session: c.session.clone()}
 	p := &problems{}
 	for _, ov := range overrides {
 		derived.session.override(by, ov, c.places, p)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,14 +167,9 @@ func TestWrongEnvironmentAndFlags(t *testing.T) {
 		override config.Override
 		want     string
 	}{
-		"an unknown variable": {env: []string{"THRESH_COMPRESSION_TRESHOLD=1"},
-			want: "THRESH_COMPRESSION_TRESHOLD: unknown setting in the environment; did you mean " +
-				"THRESH_COMPRESSION_THRESHOLD?"},
 		"a wrong variable": {env: []string{"THRESH_COMPRESSION_THRESHOLD=high"},
 			want: `THRESH_COMPRESSION_THRESHOLD: compression.threshold: "high" is not allowed; want a number above ` +
 				`0 and at most 1`},
-		"a profile in a variable": {env: []string{"THRESH_PROFILES_P_LOG_LEVEL=info"},
-			want: "THRESH_PROFILES_P_LOG_LEVEL: unknown setting in the environment"},
 		"an unknown flag": {override: flag("threshold", "1"),
 			want: "--set: threshold: unknown setting; did you mean compression.threshold?"},
 		"a wrong flag": {override: flag("log.level", "loud"),
@@ -228,11 +224,43 @@ func TestWrongEnvironmentAndFlags(t *testing.T) {
 	}
 }
 
+// Variables that are no settings stop nothing: others than users put them there.
+func TestStrayVariables(t *testing.T) {
+	m := newMachine(t)
+	env := []string{"THRESH_COMPRESSION_TRESHOLD=1", "THRESH_PROFILES_P_LOG_LEVEL=info", "THRESH_LOG_LEVEL=debug",
+		"THRESH_SERVICE_HOST=10.0.0.1", "THRESH_SERVICE_PORT=7440", "THRESH_SERVICE_PORT_HTTP=7440",
+		"THRESH_PORT=tcp://10.0.0.1:7440", "THRESH_PORT_7440_TCP=tcp://10.0.0.1:7440", "THRESH_PORT_7440_TCP_PROTO=tcp",
+		"THRESH_PORT_7440_TCP_PORT=7440", "THRESH_PORT_7440_TCP_ADDR=10.0.0.1", "THRESH_PROXY_PORT=tcp://10.0.0.2:80"}
+	for i := range 1000 {
+		env = append(env, fmt.Sprintf("THRESH_STRANGER_%d=x", i))
+	}
+	c, err := config.Load(m.options(env...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Settings().Log.Level; got != "debug" {
+		t.Errorf("log.level is %q", got)
+	}
+	stray := m.messages(errors.Join(c.Stray()...))
+	want := []string{
+		"THRESH_COMPRESSION_TRESHOLD: unknown setting in the environment; did you mean THRESH_COMPRESSION_THRESHOLD?",
+		"THRESH_PROFILES_P_LOG_LEVEL: unknown setting in the environment",
+		"THRESH_STRANGER_0: unknown setting in the environment",
+	}
+	if len(stray) != 22 || !slices.Equal(stray[:3], want) || stray[20] != "and 982 more variables that are no settings" {
+		t.Errorf("%d are stray:\n%s", len(stray), strings.Join(stray, "\n"))
+	}
+	if last := stray[len(stray)-1]; !strings.HasPrefix(last, "THRESH_PORT, THRESH_PORT_7440_TCP,") ||
+		!strings.HasSuffix(last, ": of a Kubernetes Service, no settings") {
+		t.Errorf("the last is %q", last)
+	}
+}
+
 func TestAllProblemsAreReportedTogether(t *testing.T) {
 	m := newMachine(t)
 	m.write(m.userFile(), "log.level: loud\nprofiles: {p: {model.contextLimit: no}}\n")
 	m.write(m.projectFile(), "profile: q\nmodel.completionBudget: -1\n")
-	o := m.options("THRESH_NOPE=1")
+	o := m.options("THRESH_MODEL_CONTEXT_LIMIT=1k")
 	o.Overrides = []config.Override{flag("model.name", 1)}
 	_, err := config.Load(o)
 	want := []string{
@@ -240,7 +268,7 @@ func TestAllProblemsAreReportedTogether(t *testing.T) {
 			`info, warn, error`,
 		`~/.config/thresh/thresh.yaml:2: profiles.p.model.contextLimit: "no" is not allowed; want an integer above 0`,
 		"$WORK/thresh.yaml:2: model.completionBudget: -1 is not allowed; want an integer of at least 0",
-		"THRESH_NOPE: unknown setting in the environment",
+		`THRESH_MODEL_CONTEXT_LIMIT: model.contextLimit: "1k" is not allowed; want an integer above 0`,
 		"--set: model.name: 1 is not allowed; want text",
 		`$WORK/thresh.yaml:1: profile: "q" is not a profile; want one of: p; did you mean p?`,
 	}

@@ -97,7 +97,8 @@ func Load(o Options) (*Config, error) {
 		c.layers = append(c.layers, l)
 	}
 	// What is nearer to the command wins.
-	c.layers = append(c.layers, loadEnv(o.Env, pl, p))
+	variables, stray := loadEnv(o.Env, pl, p)
+	c.layers, c.stray = append(c.layers, variables), stray
 
 	flags := newLayer(LayerFlag)
 	if o.Profile != "" {

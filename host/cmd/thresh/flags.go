@@ -61,7 +61,13 @@ func (a *app) loadConfig(cmd *cobra.Command) (*config.Config, error) {
 	if a.strategy != "" {
 		override(keyStrategy, a.strategy, "--strategy")
 	}
-	return config.Load(o)
+	c, err := config.Load(o)
+	if err == nil {
+		for _, stray := range c.Stray() {
+			a.say(hclog.Warn, stray.Error())
+		}
+	}
+	return c, err
 }
 
 // loadAttached is [app.loadConfig] with the sockets of --attach. The configuration is first: a mistake in settings is
