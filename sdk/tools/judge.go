@@ -41,7 +41,7 @@ type Verdict struct {
 //     taking a failed write for a success would lose what is known of the file.
 //
 // A result that was pruned or cut where such a sign would be is [OutcomeUnknown], and so is one of a tool that says in
-// other words that it wrote ([Failure.Done]).
+// other words that it wrote ([Failure.Done]), and the few lines of a shell that may say that its command was not run.
 //
 // call is the call that r answers; if it is lost, one with the tool's name alone. The cost is linear in the result.
 func (t *Taxonomy) Judge(call content.ToolCall, r content.ToolResponse) Verdict {
@@ -72,7 +72,7 @@ func (t *Taxonomy) Judge(call content.ToolCall, r content.ToolResponse) Verdict 
 		first := rules[0]
 		j.content = first.class == ClassRead || first.class == ClassSearch || first.class == ClassWeb
 		j.read = first.class == ClassRead
-		j.writes = first.writes(p)
+		j.writes, j.shell = first.writes(p), first.class == ClassShell
 		asks = slices.ContainsFunc(first.continues, func(l locator) bool { return l.any(p) })
 	}
 	v, stated := j.verdict()
@@ -103,7 +103,7 @@ type judge struct {
 	own           []*signs // of the rules for the tool
 	common, write *signs
 	read, content bool // the result holds a file, or something found elsewhere
-	writes        bool
+	writes, shell bool
 }
 
 func (j *judge) verdict() (v Verdict, stated bool) {
@@ -134,7 +134,7 @@ func (j *judge) verdict() (v Verdict, stated bool) {
 			return failure, true
 		}
 	}
-	if j.cut() || j.silent() || j.writes && j.doubtful() {
+	if j.cut() || j.silent() || j.writes && j.doubtful() || j.shell && j.refused() {
 		return Verdict{Outcome: OutcomeUnknown}, true
 	}
 	return success, false
@@ -264,6 +264,31 @@ func (j *judge) doubtful() bool {
 		}
 	}
 	return known && says
+}
+
+// How agents say that a command was not run has no end of forms: all of them name it or who decided, and what befell it.
+var (
+	refusedWhat = []string{"command", "tool", "user", "permission", "action", "operation", "request", "approval", "execution"}
+	refusedHow  = []string{"reject", "refus", "denied", "deny", "declin", "approve", "not allow", "disallow", "not permit",
+		"forbidden", "not execut", "not run", "n't execut", "n't run", "never ran", "cancel", "skipp", "block", "abort",
+		"interrupt", "dismiss", "stopped", "not grant", "n't grant"}
+)
+
+// maxRefusal bounds what may be such a form, in bytes: output of a command that is as short is in doubt without need,
+// which only keeps more.
+const maxRefusal = 300
+
+// refused reports whether all that a result says may be that its command was not run.
+func (j *judge) refused() bool {
+	for i := range j.of.texts {
+		t := &j.of.texts[i]
+		has := func(word string) bool { return strings.Contains(t.head, word) }
+		if !t.long && len(t.head) <= maxRefusal && slices.ContainsFunc(refusedWhat, has) &&
+			slices.ContainsFunc(refusedHow, has) {
+			return true
+		}
+	}
+	return false
 }
 
 // Pruned is the text in place of an old result. It tells the model how to get the result back.

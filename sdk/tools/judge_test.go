@@ -220,6 +220,18 @@ var judgedResults = map[string]judged{
 		result: `[{"query":"/a","result":"{\"error\":\"x\"}","success":true}]`, want: success},
 	"Cline, a refused command": {preset: "cline", tool: "execute_command", params: `{"command":"ls"}`,
 		result: "The user denied this operation.", want: failed},
+	"a refused command, one": {preset: "claude-code", tool: "Bash", params: `{"command":"cat > a <<E\nE"}`,
+		result: "Command rejected by the user", want: unknown},
+	"a refused command, two": {preset: "opencode", tool: "bash", params: `{"command":"cat > a <<E\nE"}`,
+		result: "This tool call was rejected by the user and not executed.", want: unknown},
+	"a refused command, three": {preset: "claude-code", tool: "Bash", params: `{"command":"sed -i s/a/b/ c"}`,
+		result: "Permission denied: the user did not approve this command\nAsk before the next one.", want: unknown},
+	"a refused command, in an object": {preset: "opencode", tool: "bash", params: `{"command":"rm a"}`,
+		result: `{"output":"Execution was blocked: no approval."}`, want: unknown},
+	"a command that ran, and speaks of refusals": {preset: "claude-code", tool: "Bash", params: `{"command":"grep -n x a"}`,
+		result: strings.Repeat("12: if the user rejects the command, skip it\n", 10), want: success},
+	"a command that ran, and says its code": {preset: "codex", tool: "exec_command", params: `{"cmd":"make"}`,
+		result: "Exit code: 0\nOutput:\ncommand rejected by the user", want: success},
 	"opencode, time-out": {preset: "opencode", tool: "bash", params: `{"command":"pnpm dev","workdir":"/w"}`,
 		result: "(no output)\n\n<shell_metadata>\nshell tool terminated command after exceeding timeout " +
 			"120000 ms. If this command " +
