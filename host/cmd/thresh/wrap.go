@@ -209,9 +209,12 @@ func (w *wrapped) openHost(cmd *cobra.Command) (meter metric.MeterProvider, stop
 // openProxy makes the proxy and opens its address, before the agent's first request.
 func (w *wrapped) openProxy(ctx context.Context, meter metric.MeterProvider) error {
 	// Before the variables are changed for the agent: they say where its requests go.
-	upstreams, err := upstreamsFor(w.host.Config(), w.client, w.place)
+	upstreams, passed, err := upstreamsFor(w.host.Config(), w.client, w.place)
 	if err != nil {
 		return err
+	}
+	for _, setting := range passed {
+		w.say(hclog.Warn, setting)
 	}
 	measured, err := metrics.NewProxy(meter, buildinfo.Version())
 	if err != nil {

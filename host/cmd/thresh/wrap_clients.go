@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/netip"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,9 +13,7 @@ import (
 
 	"github.com/tidwall/jsonc"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
-	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/plugins/rundir"
 )
 
@@ -336,62 +332,6 @@ func codexHome(in place) string {
 	return in.path(cmp.Or(in.getenv("CODEX_HOME"), filepath.Join(in.home(), ".codex")))
 }
 
-// upstreamsFor returns where requests are sent: what the user's settings say; else what the agent would have used, as
-// its variable or its configuration says; else the provider. The error names the variable or the configuration with an
-// unusable address.
-func upstreamsFor(c *config.Config, w wrapping, in place) (proxy.Upstreams, error) {
-	set, own := c.Settings().Proxy.Upstreams, origins{}
-	if w.origins != nil {
-		own = w.origins(in)
-	}
-	for _, u := range []struct {
-		variable
-		value *string
-	}{{anthropicURL, &set.Anthropic}, {openaiURL, &set.OpenAI}, {geminiURL, &set.Gemini}} {
-		key := "proxy.upstreams." + u.upstream
-		if c.Origin(key).Layer != config.LayerDefault {
-			continue // a setting was checked when it was read
-		}
-		// All that are overwritten for the agent: any of them may be where its requests went.
-		from, variables := "", w.variables
-		if !w.unread {
-			variables = append([]variable{u.variable}, variables...)
-		}
-		for _, v := range variables {
-			said := in.getenv(v.name)
-			if said != "" && v.path != u.path { // the agent adds the version, which the upstream has
-				said = strings.TrimSuffix(said, "/") + u.path
-			}
-			switch {
-			case v.upstream != u.upstream || said == "":
-			case from != "" && strings.TrimSuffix(said, "/") != strings.TrimSuffix(*u.value, "/"):
-				return proxy.Upstreams{}, fmt.Errorf("%s and %s name different addresses: unset one, or set %s",
-					from, v.name, key)
-			default:
-				*u.value, from = said, v.name
-			}
-		}
-		// An agent with variables of its own reads its configuration where they are not set; claude's goes before.
-		if o := own[u.upstream]; from == "" || !w.variablesFirst {
-			if o.err != nil {
-				return proxy.Upstreams{}, fmt.Errorf("it is not known where %s would send its requests: %w; set %s to it",
-					cmp.Or(w.command, "this command"), o.err, key)
-			}
-			if o.address != "" {
-				*u.value, from = o.address, o.where
-			}
-		}
-		if from == "" || nearby(*u.value) {
-			continue
-		}
-		i := slices.IndexFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key })
-		if _, err := config.Specs()[i].Check(*u.value); err != nil {
-			return proxy.Upstreams{}, fmt.Errorf("%s: %w", from, err)
-		}
-	}
-	return proxy.ParseUpstreams(set)
-}
-
 // gooseConfig finds a variable in goose's configuration, in the plain form of a line in which goose writes it.
 func gooseConfig(name string, in place) string {
 	text, err := os.ReadFile(in.path(filepath.Join(cmp.Or(in.getenv("XDG_CONFIG_HOME"), filepath.Join(in.home(), ".config")),
@@ -404,15 +344,4 @@ func gooseConfig(name string, in place) string {
 		return ""
 	}
 	return string(m[1])
-}
-
-// nearby reports whether an address is http:// of a private network or of a name. A setting cannot name one, as keys
-// are sent in the clear; the agent would have sent them there without thresh too.
-func nearby(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return false
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return err != nil || ip.IsPrivate() || ip.IsLinkLocalUnicast()
 }

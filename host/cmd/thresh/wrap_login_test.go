@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 )
 
 // Requests of Codex go to the server that its login is for.
@@ -53,7 +54,7 @@ func TestWhereGooseSendsItsRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	up, err := upstreamsFor(c, wrappingOf("goose"),
+	up, _, err := upstreamsFor(c, wrappingOf("goose"),
 		place{env: []string{"XDG_CONFIG_HOME=" + dir, "ANTHROPIC_HOST=https://two.example"}})
 	if err != nil || up.OpenAI.String() != "http://gpu-box:8000/v1" || up.Anthropic.String() != "https://two.example" {
 		t.Errorf("%v %v", up, err)
@@ -121,12 +122,36 @@ func TestRequestsGoWhereTheyWouldHaveGone(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c, err := config.Load(config.Options{WorkDir: dir, Env: []string{}})
-			if err != nil {
-				t.Fatal(err)
-			}
 			in := place{dir: filepath.Join(dir, "work"), env: append(tt.env, "HOME="+filepath.Join(dir, "home"))}
-			up, err := upstreamsFor(c, wrappingOf(tt.agent), in)
+			upstreams := func(set ...config.Override) (up proxy.Upstreams, passed []string, err error) {
+				c, err := config.Load(config.Options{WorkDir: dir, Env: []string{}, Overrides: set})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return upstreamsFor(c, wrappingOf(tt.agent), in)
+			}
+			up, passed, err := upstreams()
+			// Where it goes without settings it goes in spite of them, which is said. They decide what is not known.
+			const set = "https://set.example"
+			var all []config.Override
+			for _, key := range []string{"anthropic", "openai", "gemini"} {
+				all = append(all, config.Override{Key: "proxy.upstreams." + key, Value: set, Source: "--set"})
+			}
+			given, unused, failed := upstreams(all...)
+			if failed != nil {
+				t.Fatal(failed)
+			}
+			named := 0
+			for i, got := range []string{given.Anthropic.String(), given.OpenAI.String(), given.Gemini.String()} {
+				if want := cmp.Or(tt.want[i], set); got != want {
+					t.Errorf("with settings: %s, want %s", got, want)
+				} else if want != set {
+					named++
+				}
+			}
+			if len(passed) != 0 || len(unused) != named {
+				t.Errorf("settings are not used: %q without, %q with, want %d", passed, unused, named)
+			}
 			if tt.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.fails) || !strings.Contains(err.Error(), "proxy.upstreams.") {
 					t.Errorf("%v, want %s", err, tt.fails)
