@@ -98,6 +98,43 @@ var agents = []agent{
 		// Cline's extension has tasks, its command line has sessions.
 		patterns: []string{"tasks/*/api_conversation_history.json", "sessions/*/*.messages.json"},
 	},
+	{
+		// Newer versions keep threads on a server; what older ones left is here.
+		name:     "amp",
+		roots:    func(s System) []string { return []string{s.data("amp", "threads")} },
+		patterns: []string{"T-*.json"},
+	},
+	{
+		name:     "droid",
+		roots:    func(s System) []string { return []string{s.home(".factory", "sessions")} },
+		patterns: []string{"*/*.jsonl", "*.jsonl"},
+	},
+	{
+		name: "goose",
+		roots: func(s System) []string {
+			return s.or("GOOSE_PATH_ROOT", "data/sessions", s.data("goose", "sessions"),
+				s.config("Block", "goose", "data", "sessions"))
+		},
+		// The database first, as for opencode.
+		patterns: []string{"sessions.db", "*.jsonl"},
+	},
+	{
+		// A fork of opencode, and before that of Roo Code.
+		name: "kilo",
+		roots: func(s System) []string {
+			return append([]string{s.data("kilo")}, s.extensions("kilocode.kilo-code")...)
+		},
+		patterns: []string{"kilo*.db", "tasks/*/api_conversation_history.json"},
+	},
+	{
+		name: "kimi",
+		roots: func(s System) []string {
+			return append(s.or("KIMI_CODE_HOME", "sessions", s.home(".kimi-code", "sessions")),
+				s.or("KIMI_SHARE_DIR", "sessions", s.home(".kimi", "sessions"))...)
+		},
+		// Kimi Code, with a folder an agent of a session; and kimi-cli.
+		patterns: []string{"*/*/agents/main/wire.jsonl", "*/*/wire.jsonl"},
+	},
 }
 
 func (s System) home(parts ...string) string {

@@ -10,11 +10,8 @@ import (
 
 // unread are the agents that have no reader, by a part of the paths of their sessions.
 var unread = []struct{ name, part string }{
-	{"amp", ".local/share/amp/threads"},
-	{"droid", ".factory/sessions"},
-	{"goose", ".local/share/goose/sessions"},
-	{"kilo", "kilocode.kilo-code"},
-	{"kimi", ".kimi/sessions"},
+	{"codebuff", ".config/manicode/projects"},
+	{"hermes", ".hermes"},
 }
 
 // unreadAgent returns the agent without a reader that keeps its sessions where path is; "" for none.

@@ -17,7 +17,19 @@ import (
 )
 
 // A database of sessions belongs to an agent that may be running. It is only read, and left as it was. What is known of
-// the tables is in opencode.go.
+// the tables is in opencode.go and goose.go.
+
+// tables are those of one agent.
+type tables struct {
+	agent string
+	has   [2]string // a table with a column that no other agent has
+	// sessions finds the sessions that a person began: their id, dir, and in changed when they changed last, in
+	// milliseconds since 1970.
+	sessions string
+	export   func(*database, string) (*export, error)
+}
+
+var knownTables = []tables{openCodeTables, gooseTables}
 
 // isDatabase reports whether a file is an SQLite database.
 func isDatabase(path string) bool {
@@ -52,6 +64,7 @@ func inDatabase(path string) (file, id string, ok bool) {
 
 type database struct {
 	*sql.DB
+	tables
 	path string
 	temp string // a copy's directory, to be removed; "" for none
 }
@@ -85,13 +98,31 @@ func openDatabase(name string) (*database, error) {
 	}
 	// An agent that writes holds its lock for moments; a person waits two seconds at most.
 	if d.DB, err = sql.Open("sqlite", dataSource(path, mode+"&_pragma=busy_timeout(2000)")); err == nil {
-		err = d.isOpenCode()
+		err = d.recognise()
 	}
 	if err != nil {
 		d.close()
 		return nil, err
 	}
 	return &d, nil
+}
+
+// recognise finds out whose tables the database has.
+func (d *database) recognise() error {
+	for _, t := range knownTables {
+		rows, err := d.rows(`select name from pragma_table_info(?) where name = ?`, t.has[0], t.has[1])
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 {
+			d.tables = t
+			return nil
+		}
+	}
+	if name := unreadAgent(d.path); name != "" {
+		return errors.New("a database of " + name + ", for which there is no reader")
+	}
+	return errors.New("an SQLite database with no sessions of opencode, kilo or goose")
 }
 
 // dataSource returns the name of a database for the driver. The path may hold any character.
@@ -170,7 +201,7 @@ func exportFrom(path, id string) (*export, error) {
 		return nil, fmt.Errorf("the database holds %d sessions; name one, such as the newest: '%s'", len(found),
 			found[0].Path)
 	}
-	return d.export(id)
+	return d.export(d, id)
 }
 
 func sessionsIn(path string) ([]Found, error) {
@@ -183,14 +214,17 @@ func sessionsIn(path string) ([]Found, error) {
 }
 
 func (d *database) found() ([]Found, error) {
-	rows, err := d.rows(sessionsQuery)
+	rows, err := d.rows(d.sessions)
 	if err != nil {
 		return nil, err
 	}
 	var out []Found
 	for _, r := range rows {
+		if r["session_type"] == "sub_agent" {
+			continue
+		}
 		changed, _ := strconv.ParseInt(r["changed"], 10, 64) // 0 is the oldest
-		out = append(out, Found{Path: d.path + "#" + r["id"], Agent: "opencode", Changed: time.UnixMilli(changed),
+		out = append(out, Found{Path: d.path + "#" + r["id"], Agent: d.agent, Changed: time.UnixMilli(changed),
 			dir: r["dir"]})
 	}
 	sortNewest(out)

@@ -101,7 +101,7 @@ func (f Found) name() string {
 	if _, name, ok := strings.Cut(f.Path, ".db#"); ok {
 		return name
 	}
-	if f.Agent == "opencode" {
+	if f.Agent == "opencode" || f.Agent == "goose" {
 		return id(f.Path)
 	}
 	return strings.TrimSuffix(f.Path, compressed)
@@ -277,4 +277,4 @@ func folded(p string) (key string, ok bool) {
 // dirMarks stand before the directory in which an agent worked. They are the fields in which the agents of the list
 // record it, with and without a blank, and the words in which Cline tells it to the model.
 var dirMarks = []string{`"cwd":"`, `"cwd": "`, `"directory":"`, `"directory": "`, `"working_dir":"`, `"working_dir": "`,
-	"Current Working Directory ("}
+	`"uri":"file://`, `"uri": "file://`, "Current Working Directory ("}

@@ -62,6 +62,14 @@ func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
 		{"AppData/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/2/api_conversation_history.json", `[]`},
 		{"data/opencode/storage/session/p/ses_2.json", `{}`},
 		{"elsewhere/sessions/2026/01/02/rollout-2.jsonl", app},
+		{".local/share/amp/threads/T-1.json", `{"id":"T-1","env":{"initial":{"trees":[{"uri":"file:///src/app"}]}}}`},
+		{".factory/sessions/-src-app/1.jsonl", app}, {".factory/sessions/-src-app/1.settings.json", app},
+		{".local/share/goose/sessions/20260102_1.jsonl", `{"working_dir":"/src/app"}`},
+		{".config/Code/User/globalStorage/kilocode.kilo-code/tasks/1/api_conversation_history.json",
+			`[{"content":"# Current Working Directory (/src/app) Files"}]`},
+		{".kimi-code/sessions/wd_app/session_1/agents/main/wire.jsonl", app},
+		{".kimi-code/sessions/wd_app/session_1/agents/agent-0/wire.jsonl", app}, // a sub-agent's
+		{".kimi/sessions/0a/1/wire.jsonl", other},
 	})
 	system := func(os string, env map[string]string) System {
 		return System{OS: os, Home: home, Getenv: func(name string) string { return env[name] }}
@@ -73,10 +81,10 @@ func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
 	}{
 		"all, newest first": {system("linux", nil), Options{}, []string{
 			"claude-code", "codex", "gemini-cli", "gemini-cli", "qwen-code", "copilot-cli", "pi", "cline", "cline",
-			"opencode", "openhands"}},
+			"opencode", "openhands", "amp", "droid", "goose", "kilo", "kimi", "kimi"}},
 		"of a project": {system("linux", nil), Options{Project: "/src/app/"}, []string{
 			"claude-code", "gemini-cli", "gemini-cli", "qwen-code", "copilot-cli", "pi", "cline", "cline", "opencode",
-			"openhands"}},
+			"openhands", "amp", "droid", "goose", "kilo", "kimi"}},
 		"of an agent":   {system("linux", nil), Options{Agent: "codex"}, []string{"codex"}},
 		"macOS":         {system("darwin", nil), Options{Agent: "cline"}, []string{"cline", "cline"}},
 		"another place": {system("linux", map[string]string{"CODEX_HOME": home + "/elsewhere"}), Options{Agent: "codex"}, []string{"codex"}},
@@ -154,15 +162,17 @@ func TestACompressedSessionIsFoundByItsProject(t *testing.T) {
 
 func TestASessionOfAnAgentWithoutAReaderIsNamed(t *testing.T) {
 	home := t.TempDir()
-	put(t, home, [][2]string{{".factory/sessions/1.jsonl", `{"some":"thing"}`}, {"1.jsonl", `{"some":"thing"}`}})
+	put(t, home, [][2]string{{".config/manicode/projects/1.jsonl", `{"some":"thing"}`}, {"1.jsonl", `{"some":"thing"}`}})
+	_ = execute(t, filepath.Join(home, ".hermes", "state.db"), "create table messages (x)").Close()
 	for path, want := range map[string]string{
-		".factory/sessions/1.jsonl": "session of droid, for which there is no reader", "1.jsonl": "supported: ",
+		".config/manicode/projects/1.jsonl": "session of codebuff, for which there is no reader", "1.jsonl": "supported: ",
+		".hermes/state.db": "a database of hermes, for which there is no reader",
 	} {
 		if _, err := Read(filepath.Join(home, path), transcript.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if names := Unread(System{OS: "linux", Home: home}); len(names) != 1 || names[0] != "droid" {
+	if names := Unread(System{OS: "linux", Home: home}); strings.Join(names, " ") != "codebuff hermes" {
 		t.Errorf("got %q", names)
 	}
 }

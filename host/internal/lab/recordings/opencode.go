@@ -3,26 +3,18 @@ package recordings
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
-// What is known of the tables of opencode. Columns are named only where all its versions have them.
-
-// sessionsQuery finds the sessions that a person began. changed is in milliseconds since 1970.
-const sessionsQuery = `select id, directory as dir, time_updated as changed from session where parent_id is null`
-
-// isOpenCode returns an error for a database without the tables of opencode.
-func (d *database) isOpenCode() error {
-	tables, err := d.rows(`select name from sqlite_master where type = 'table' and name = 'part'`)
-	if err == nil && len(tables) == 0 {
-		err = errors.New("an SQLite database with no sessions of opencode")
-	}
-	return err
+// openCodeTables are what is known of the tables of opencode, which kilo has too. Columns are named only where all
+// versions have them.
+var openCodeTables = tables{
+	agent: "opencode", has: [2]string{"part", "message_id"}, export: exportOpenCode,
+	sessions: `select id, directory as dir, time_updated as changed from session where parent_id is null`,
 }
 
-// export puts a session together as "opencode export" prints it.
-func (d *database) export(id string) (*export, error) {
+// exportOpenCode puts a session together as "opencode export" prints it.
+func exportOpenCode(d *database, id string) (*export, error) {
 	// All columns, as versions differ in what they have. Many may be NULL.
 	rows, err := d.rows(`select * from session where id = ?`, id)
 	if err == nil && len(rows) == 0 {

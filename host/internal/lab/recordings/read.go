@@ -28,6 +28,7 @@ func Read(path string, o transcript.Options) (*transcript.Transcript, error) {
 		}
 		if err == nil {
 			noteSubagents(t, path)
+			noteTotals(t, path)
 		}
 		return t, err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 )
 
-const openCodeTables = `create table session (id text primary key, parent_id text, directory text, revert text, time_updated integer);
+const openCodeData = `create table session (id text primary key, parent_id text, directory text, revert text, time_updated integer);
 create table message (id text primary key, session_id text, time_created integer, data text);
 create table part (id text primary key, message_id text, session_id text, data text);
 insert into session values ('ses_1', null, '/src/app', null, 1700000002000), ('ses_2', 'ses_1', '/src/app', null, 1700000003000),
@@ -93,7 +93,7 @@ func TestADatabaseIsReadAndLeftAsItWas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a b#?", "opencode.db")
-			leave(t, execute(t, path, openCodeTables), path)
+			leave(t, execute(t, path, openCodeData), path)
 			before := state(t, filepath.Dir(path))
 			if got := words(t, path+"#ses_1"); got != want {
 				t.Errorf("got %s", got)
@@ -128,7 +128,7 @@ func left(t *testing.T, db *sql.DB, path string) {
 func TestSessionsInDatabasesAreFound(t *testing.T) {
 	home := t.TempDir()
 	data := filepath.Join(home, ".local", "share")
-	_ = execute(t, filepath.Join(data, "opencode", "opencode.db"), openCodeTables).Close()
+	_ = execute(t, filepath.Join(data, "opencode", "opencode.db"), openCodeData).Close()
 	// What was moved into the database stays in files.
 	put(t, data, [][2]string{{"opencode/storage/session/p/ses_1.json", `{"directory":"/src/app"}`}})
 	found, err := Find(System{OS: "linux", Home: home, Getenv: func(string) string { return "" }},
@@ -151,6 +151,32 @@ func TestSessionsInDatabasesAreFound(t *testing.T) {
 	all, many, err := Walk(filepath.Join(data, "opencode", "opencode.db"))
 	if err != nil || !many || len(all) != 2 {
 		t.Errorf("%d sessions in the database, %v", len(all), err)
+	}
+}
+
+func TestASessionOfGooseIsReadWithItsLedger(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	_ = execute(t, path, `create table sessions (id text primary key, working_dir text, session_type text, updated_at text, model_config_json text);
+create table messages (id integer primary key, message_id text, session_id text, role text, content_json text, created_timestamp integer, metadata_json text);
+create table usage_ledger (id integer primary key, session_id text, model text, input_tokens integer, output_tokens integer,
+ cache_read_tokens integer, cache_write_tokens integer, cost real, cost_source text, is_compaction integer);
+insert into sessions values ('1', '/src/app', 'user', '2026-01-02 03:04:05', '{"model_name":"m"}'), ('2', '/src/app', 'sub_agent', '2026-01-02 03:04:06', null),
+ ('3', '/src/app', 'user', '2026-01-02 03:04:07', null);
+insert into messages values (2, 'b', '1', 'assistant', '[{"type":"text","text":"done"}]', 9, null), (1, 'a', '1', 'user', '[{"type":"text","text":"go"}]', 9, '{}'),
+ (3, 'c', '2', 'user', '[]', 9, null), (4, 'd', '1', 'user', '[{"type":"te', 9, null);
+insert into usage_ledger values (1, '1', 'm', 100, 5, 80, null, 0.25, 'estimated', 0)`).Close()
+	all, _, err := Walk(path)
+	if err != nil || len(all) != 1 || all[0].Changed.Unix() != 1767323045 || !all[0].about("/src") {
+		t.Fatalf("%+v %v", all, err)
+	}
+	if got := words(t, all[0].Path); got != "goose in /src/app: go | done | 1 records are no whole JSON, as the agent was "+
+		"writing them, and were left out" {
+		t.Error(got)
+	}
+	tr, err := Read(all[0].Path, transcript.Options{})
+	want := []transcript.Usage{{Entry: 1, Model: "m", PromptTokens: 100, CacheRead: 80, Output: 5, USD: 0.25}}
+	if diff := cmp.Diff(want, tr.Usage); diff != "" || err != nil {
+		t.Error(diff, err)
 	}
 }
 

@@ -15,15 +15,18 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// agentSamples are small sessions in the forms of agents, made up, with what they must become.
-var agentSamples = map[string]struct {
+// agentSample is a small session in the form of an agent, with what it must become.
+type agentSample struct {
 	in         string
 	format     transcript.Format
 	want       string // see [brief]
 	boundaries int
 	notes      []string // warnings
 	check      func(*testing.T, *transcript.Transcript)
-}{
+}
+
+// agentSamples are made up.
+var agentSamples = map[string]agentSample{
 	"gemini stream-json: pieces of a text are one": {
 		in: `{"type":"init","timestamp":"T0","session_id":"s1","model":"gemini-2.5-pro"}
 {"type":"message","timestamp":"T1","role":"user","content":"go"}

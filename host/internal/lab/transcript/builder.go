@@ -186,7 +186,7 @@ func (b *builder) inspectPairs() {
 	pairs, seen := turns.Pair(b.Entries), map[string]bool{}
 	for i, c := range b.Entries {
 		// What a compaction kept is there twice.
-		again := rawjson.Field(c.Metadata, "fromCompaction") != nil
+		again := kept(c)
 		for j, block := range c.Blocks {
 			at := turns.At{Entry: i, Block: j}
 			switch block := block.(type) {

@@ -31,6 +31,10 @@ const (
 	OpenCode          Format = "opencode"
 	OpenHands         Format = "openhands"
 	SWEAgent          Format = "swe-agent"
+	Amp               Format = "amp"
+	Droid             Format = "droid"
+	Goose             Format = "goose"
+	Kimi              Format = "kimi"
 	OpenAIChat        Format = chat.Name
 	OpenAIResponses   Format = responses.Name
 	AnthropicMessages Format = anthropic.Name
@@ -60,6 +64,11 @@ func Formats() []FormatInfo {
 		{OpenCode, "session of opencode, as 'opencode export' prints it (JSON), or its events (JSON lines)", false},
 		{OpenHands, "events of OpenHands (JSON, or JSON lines)", false},
 		{SWEAgent, "trajectory of SWE-agent (JSON)", false},
+		{Amp, "thread of Amp (JSON)", false},
+		{Droid, "session of Factory's droid (JSON lines)", false},
+		{Goose, "session of goose, as 'goose session export --format json' prints it (JSON), or a file of older " +
+			"versions (JSON lines)", false},
+		{Kimi, "session of Kimi Code, or of kimi-cli: wire.jsonl (JSON lines)", false},
 		{OpenAIChat, "messages of the OpenAI chat API: a list, {\"messages\": [...]}, or one message a line", true},
 		{
 			OpenAIResponses,
@@ -124,6 +133,9 @@ var (
 		Pi:                func(b *builder) lineReader { return &pi{speech: newSpeech(b)} },
 		OpenCode:          func(b *builder) lineReader { return newOpenCode(b) },
 		OpenHands:         func(b *builder) lineReader { return newOpenHands(b) },
+		Droid:             func(b *builder) lineReader { return &droid{speech: newSpeech(b)} },
+		Goose:             func(b *builder) lineReader { return newGoose(b) },
+		Kimi:              newKimi,
 		OpenAIChat:        newMessages,
 		AnthropicMessages: newMessages,
 		OpenAIResponses:   func(b *builder) lineReader { return newItems(b) },
@@ -134,6 +146,8 @@ var (
 		OpenCode:  readOpenCode,
 		OpenHands: inList(readOpenHands),
 		SWEAgent:  readSWEAgent,
+		Amp:       readAmp,
+		Goose:     readGoose,
 		// The messages decide which of these three it was: Cline stores those of Anthropic's API.
 		Cline:             inList(readMessages),
 		OpenAIChat:        inList(readMessages),

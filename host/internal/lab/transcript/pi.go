@@ -14,7 +14,15 @@ import (
 // isPiRecord reports whether a record of type t is pi's. Its header is a "session" with a directory.
 func isPiRecord(t string, o ordered.Object) bool {
 	return t == "session" && !o.Has("sessionId") && o.Has("cwd") ||
-		t == "message" && o.Object("message").Has("role") && !o.Has("sessionId")
+		t == "message" && o.Object("message").Has("role") && !o.Has("sessionId") && !textAlone(o)
+}
+
+// textAlone reports whether a message has a text and nothing that tells whose form it is in.
+func textAlone(o ordered.Object) bool {
+	m := o.Object("message")
+	return len(m.But("role", "content")) == 0 && ordered.FindObject(m.Raw("content"), func(part ordered.Object) bool {
+		return part.Text("type") != "text"
+	}) == nil
 }
 
 // pi reads a session of pi: a header, then one record a line.

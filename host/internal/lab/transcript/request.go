@@ -31,7 +31,8 @@ type Request struct {
 }
 
 // Requests returns the requests of the recorded agent, in order: one before each run of entries of the AI, and one at
-// the end if the last entry is not the AI's; that one was never answered. What another session asked is none of them.
+// the end if the last entry is not the AI's; that one was never answered. What another session asked is none of them, and
+// what a compaction kept was asked before.
 // Replays, comparisons and explanations all use it, so they agree on when the model was called.
 func (t *Transcript) Requests() []Request {
 	replaced, usage := t.Replaced(), t.Usage
@@ -56,14 +57,17 @@ func (t *Transcript) Requests() []Request {
 			next.Boundary, next.From = true, i
 		}
 		// A compaction in the middle of an answer separates two requests.
-		if c.Speaker == content.AI && (before != content.AI || replaced[i]) && !copied(c) {
+		if c.Speaker == content.AI && (before != content.AI || replaced[i]) && !copied(c) && !kept(c) {
 			ask(i)
 		}
 		if at, ok := Time(c); ok {
 			next.At = at
 		}
-		if before = c.Speaker; ByProvider(c) {
+		switch before = c.Speaker; {
+		case ByProvider(c):
 			before = content.AI
+		case kept(c): // an answer behind it is a new one
+			before = content.Human
 		}
 	}
 	if n := len(t.Entries); n > 0 && before != content.AI && !copied(t.Entries[n-1]) {
@@ -89,6 +93,9 @@ func (t *Transcript) Requests() []Request {
 	}
 	return out
 }
+
+// kept reports whether an entry repeats one that a compaction kept.
+func kept(c content.Content) bool { return rawjson.Field(c.Metadata, "fromCompaction") != nil }
 
 const providerExecuted = "providerExecuted"
 

@@ -37,12 +37,17 @@ func sniffDocument(d *document) (documentReader, error) {
 	switch first := ordered.FirstObject(top.Raw("messages")); {
 	case ordered.Kind(top.Raw("messages")) != '[':
 	// Messages of agents come before those of providers: they have a role too.
+	case isAmp(top, first):
+		return readAmp, nil
 	case isGemini(top, first):
 		return readGemini, nil
 	case isOpenCodeExport(first):
 		return readOpenCode, nil
 	case first == nil, first.Has("role"):
 		return readMessages("messages"), nil
+	}
+	if isGooseHead(top) && top.Has("conversation") {
+		return readGoose, nil
 	}
 	// Also an empty list, a request before its first item.
 	if first := ordered.FirstObject(top.Raw("input")); ordered.Kind(top.Raw("input")) == '[' &&
@@ -100,6 +105,8 @@ func sniffLine(r record) (Format, error) {
 		return GeminiCLI, nil
 	case isResponsesItem(o):
 		return OpenAIResponses, nil
+	case isGooseHead(o):
+		return Goose, nil
 	case o.Has("role"):
 		return OpenAIChat, nil // or Anthropic's; the messages decide
 	case isConversation(o):
@@ -112,6 +119,10 @@ func sniffLine(r record) (Format, error) {
 	case isOpenHandsEvent(o):
 		return OpenHands, nil
 	// By a type and one more field each, since types are common words.
+	case isDroidRecord(t, o):
+		return Droid, nil
+	case isKimiRecord(t, o):
+		return Kimi, nil
 	case isCopilotEvent(t, o):
 		return CopilotCLI, nil
 	case isOpenCodeEvent(t, o):

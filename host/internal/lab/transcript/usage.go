@@ -127,6 +127,19 @@ var usageForms = []*provider.Counts{
 		Prompt: []string{"tokens.prompt"}, Output: []string{"tokens.completion"}, Read: []string{"tokens.cached"},
 		Apart: true,
 	},
+	{ // Amp
+		Prompt: []string{"inputTokens"}, Output: []string{"outputTokens"}, Read: []string{"cacheReadInputTokens"},
+		Write: []string{"cacheCreationInputTokens"}, Apart: true,
+	},
+	{ // goose
+		Prompt: []string{"input_tokens"}, Output: []string{"output_tokens"}, Read: []string{"cache_read_tokens"},
+		Write: []string{"cache_write_tokens"},
+	},
+	{ // Kimi, and kimi-cli before it
+		Prompt: []string{"inputOther", "input_other"}, Output: []string{"output"},
+		Read:  []string{"inputCacheRead", "input_cache_read"},
+		Write: []string{"inputCacheCreation", "input_cache_creation"}, Apart: true,
+	},
 	gemini.Form.Counts,
 	{ // pi
 		Prompt: []string{"input"}, Output: []string{"output"}, Read: []string{"cacheRead"}, Write: []string{"cacheWrite"},
