@@ -71,6 +71,9 @@ type SessionReport struct {
 	Billed int `json:"billedRequests"`
 	// Elsewhere is how many of the recorded requests are another session's: they are in no figure of this one.
 	Elsewhere int `json:"elsewhereRequests,omitempty"`
+	// RecordedUSD is what the recording says that its requests cost, in US dollars; 0 if it says nothing. Costs are the
+	// same where the model has prices; where it has none, this is all that is known.
+	RecordedUSD float64 `json:"recordedUSD,omitempty"`
 	// Plan is what was used of the windows of the user's plan meanwhile, by all that used it; none if that is not
 	// known.
 	Plan []provider.Part `json:"plan,omitempty"`

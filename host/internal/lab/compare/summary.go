@@ -24,6 +24,10 @@ func (c *comparison) report() *Report {
 	for i, s := range c.options.Sessions {
 		session := SessionReport{Name: s.Name, Format: s.Transcript.Format, Entries: len(s.Transcript.Entries),
 			Plan: s.Transcript.Plan, Elsewhere: s.Transcript.Elsewhere}
+		for _, u := range s.Transcript.Usage {
+			session.RecordedUSD += u.USD
+		}
+		session.RecordedUSD = cents(session.RecordedUSD)
 		session.Results = Results{Variants: make([]Result, 0, len(c.variants))}
 		var untouched slot
 		if rec := c.recordings[i]; rec != nil {

@@ -121,7 +121,10 @@ func (r *Report) unpriced(add func(format string, args ...any)) {
 	if len(r.Prices) > 0 && r.Prices[0].Name != OwnModel || len(r.Prices) == 0 && !r.ByModel {
 		return
 	}
-	type group struct{ sessions, tokens int }
+	type group struct {
+		sessions, tokens int
+		usd              float64
+	}
 	groups, models, lacking := map[string]group{}, []string(nil), 0
 	for _, s := range r.Sessions {
 		if s.Prices != "" || s.Entries == 0 {
@@ -131,7 +134,7 @@ func (r *Report) unpriced(add func(format string, args ...any)) {
 		if !ok {
 			models = append(models, s.Unlisted)
 		}
-		groups[s.Unlisted] = group{g.sessions + 1, g.tokens + s.Nothing.Sent}
+		groups[s.Unlisted] = group{g.sessions + 1, g.tokens + s.Nothing.Sent, g.usd + s.RecordedUSD}
 		lacking++
 	}
 	switch {
@@ -145,6 +148,9 @@ func (r *Report) unpriced(add func(format string, args ...any)) {
 	}
 	for _, m := range models {
 		of := fmt.Sprintf("%s, %s tokens", Counted(groups[m].sessions, "session"), table.Int(groups[m].tokens))
+		if usd := groups[m].usd; usd > 0 {
+			of += fmt.Sprintf(", %.4f USD as recorded", usd)
+		}
 		if m == "" {
 			add("no model is named: %s; --prices LIST prices all sessions by a list", of)
 			continue

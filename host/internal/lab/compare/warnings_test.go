@@ -49,10 +49,10 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 		},
 		"no prices at all": {
 			compare.Report{ByModel: true, Sessions: []compare.SessionReport{
-				{Entries: 3, Billed: 1, Window: known, Model: "m-1", Unlisted: "m-1", Results: compare.Results{
+				{Entries: 3, Billed: 1, Window: known, Model: "m-1", Unlisted: "m-1", RecordedUSD: 0.0035, Results: compare.Results{
 					Nothing: compare.Result{Turns: 1, Sent: 4000}}}}},
 			[]string{"no prices are known: nothing is priced, and nothing is advised",
-				`m-1 has no price list: 1 session, 4,000 tokens; this line adds one, below "lists:" in the file of ` +
+				`m-1 has no price list: 1 session, 4,000 tokens, 0.0035 USD as recorded; this line adds one, below "lists:" in the file of ` +
 					`model.priceFile: - {name: "m-1", models: ["m-1"], input: USD, cacheRead: USD, cacheWrite: USD, output: USD, ` +
 					`asOf: "YYYY-MM-DD", source: URL}`},
 		},
