@@ -27,7 +27,7 @@ LEAN  := $(FLAGS) CGO_ENABLED=0
 TEST  := $(GO) test -vet=off -ldflags='-s -w' -timeout 30m -p $(shell expr 2 '*' $(CPUS))
 
 .PHONY: help build plugins demo test test-plain race lint docs test-adapters test-clients test-dist test-windows test-vm soak fuzz bench \
-	bench-docs corpus prices picture proto generate dist clean tools
+	bench-docs bench-peers corpus prices picture proto generate dist clean tools
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1	\2/p' $(MAKEFILE_LIST) | awk -F'	' '{printf "  %-13s%s\n", $$1, $$2}'
@@ -161,6 +161,15 @@ endif
 
 bench-docs: ## put what 'make bench' measured into docs/performance.md
 	cd tools && $(GO) run ./benchreport ../docs/performance.md < ../$(BIN)/bench.txt
+
+# Each session that SESSIONS names is a row; with TOGETHER=1 all in a directory are one, such as a fork and its parent.
+SESSIONS ?= $(BIN)/corpus/sessions
+PEER     := $(TOOLS)/ccusage
+bench-peers: build ## bills of SESSIONS=DIR beside those of ccusage and a plain sum; with npm
+	@mkdir -p $(PEER) && cd $(PEER) && echo '{"private":true}' > package.json && \
+		npm install --prefer-offline --no-audit --no-fund --loglevel=error ccusage@20.0.24
+	cd tools && $(GO) run ./peers $(if $(TOGETHER),-together) $(CURDIR)/$(BIN)/thresh $(PEER)/node_modules/.bin/ccusage \
+		$(abspath $(SESSIONS))
 
 corpus: ## fetch the recorded sessions of docs/economics.md into bin/corpus; with git and jq
 	internal/testkit/corpus/fetch.sh $(BIN)/corpus/sessions
