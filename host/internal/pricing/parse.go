@@ -182,16 +182,6 @@ func (p *parser) field(l *List, key, value *yaml.Node) {
 		l.Name = p.name(key, value)
 	case "models":
 		l.Models = p.models(key, value)
-	case "input":
-		l.Input = p.price(key, value)
-	case "cacheRead":
-		l.CacheRead = p.price(key, value)
-	case "cacheWrite":
-		l.CacheWrite = p.price(key, value)
-	case "cacheWriteHour":
-		l.CacheWriteHour = p.price(key, value)
-	case "output":
-		l.Output = p.price(key, value)
 	case "over":
 		l.Over = p.over(value)
 	case "from":
@@ -217,6 +207,10 @@ func (p *parser) field(l *List, key, value *yaml.Node) {
 	case "note":
 		l.Note = p.text(key, value)
 	default:
-		p.fail(key.Line, "%s is not known; want %s", quote(key), allFields)
+		r := l.rates()
+		if !p.rate(&r, key, value) {
+			p.fail(key.Line, "%s is not known; want %s", quote(key), allFields)
+		}
+		l.set(r, l.Over)
 	}
 }

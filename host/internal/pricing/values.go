@@ -111,27 +111,24 @@ func (p *parser) tables(list *yaml.Node, field, want string) func(func(*yaml.Nod
 	}
 }
 
+// rate reads one of the five prices; false if the key is none.
+func (p *parser) rate(r *Rates, key, value *yaml.Node) bool {
+	into, ok := map[string]*float64{"input": &r.Input, "cacheRead": &r.CacheRead, "cacheWrite": &r.CacheWrite,
+		"cacheWriteHour": &r.CacheWriteHour, "output": &r.Output}[key.Value]
+	if ok {
+		*into = p.price(key, value)
+	}
+	return ok
+}
+
 // rates reads the prices of a table. other reads the fields that are none, of which one is required.
 func (p *parser) rates(n *yaml.Node, r *Rates, required string, other func(key, value *yaml.Node) bool) {
 	seen := map[string]bool{}
 	for key, value := range p.fields(n) {
 		seen[key.Value] = true
-		switch key.Value {
-		case "input":
-			r.Input = p.price(key, value)
-		case "cacheRead":
-			r.CacheRead = p.price(key, value)
-		case "cacheWrite":
-			r.CacheWrite = p.price(key, value)
-		case "cacheWriteHour":
-			r.CacheWriteHour = p.price(key, value)
-		case "output":
-			r.Output = p.price(key, value)
-		default:
-			if !other(key, value) {
-				p.fail(key.Line, "%s is not known here; want %s, input, cacheRead, cacheWrite, cacheWriteHour or "+
-					"output", quote(key), required)
-			}
+		if !p.rate(r, key, value) && !other(key, value) {
+			p.fail(key.Line, "%s is not known here; want %s, input, cacheRead, cacheWrite, cacheWriteHour or output",
+				quote(key), required)
 		}
 	}
 	for _, key := range []string{required, "input", "output"} {
