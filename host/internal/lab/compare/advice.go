@@ -45,7 +45,7 @@ func (r *Report) Advice(name func(string) string) (headline string, lines []Line
 	case x.Needed || len(x.Unfit) == len(r.Sessions):
 		headline = "No strategy makes these sessions fit into the model"
 	default:
-		headline = "Doing nothing is best: no strategy is cheaper at " + prices
+		headline = fmt.Sprintf("Doing nothing is best: no strategy saves even %g %% at %s", 100*minGain, prices)
 	}
 	if n := &r.Totals.Nothing; n.OverLimit > 0 {
 		add("needed", "%s of %s requests do not fit into the model without a strategy", table.Int(n.OverLimit),

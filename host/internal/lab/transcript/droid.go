@@ -37,8 +37,7 @@ var (
 //
 // The content is in the form of Anthropic's API, for every model. A compaction names the last message that its summary
 // stands for, and those behind it stay. A fork begins with copies of its parent's messages. What providers counted is in
-// another file, and of the whole session alone. The reader was written after sessions that were recorded with the agent;
-// of compactions, after the code that writes and reads them.
+// another file, and of the whole session alone. The reader was written after sessions that were recorded with the agent.
 type droid struct {
 	speech
 	kept   []record // messages since the start, which a compaction may keep
@@ -73,7 +72,11 @@ func (d *droid) compaction(r record) {
 		"loadedDeferredToolNames").OrEmpty())
 	meta := stamped(r.Raw("timestamp"))
 	meta.Flag("isSummary", true)
-	d.Ask(r.line, meta.JSON(), content.Text{Text: r.Text("summaryText")})
+	summary := messages.One(content.Text{Text: r.Text("summaryText")})
+	if about := r.Text("systemInfoText"); about != "" {
+		summary = append(summary, content.Text{Text: about})
+	}
+	d.Ask(r.line, meta.JSON(), summary...)
 	anchor, from := r.Object.Object("anchorMessage").Text("id"), len(d.kept)
 	for i := len(d.kept) - 1; i >= 0 && anchor != ""; i-- {
 		if d.kept[i].Text("id") == anchor {

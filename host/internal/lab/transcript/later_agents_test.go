@@ -54,7 +54,7 @@ ai: done`,
 {"type":"message","id":"m5","timestamp":"T3","message":{"role":"user","content":[{"type":"text","text":"a banner"}],"visibility":"user_only"}}
 {"type":"message","id":"m6","timestamp":"T4","message":{"role":"assistant","content":[{"type":"tool_use","id":"c2","name":"LS","input":{}}],"modelId":"m"}}
 {"type":"message","id":"m7","timestamp":"T5","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c2","is_error":false,"content":"b"}]}}
-{"type":"compaction_state","id":"k","timestamp":"T6","summaryText":"in short","anchorMessage":{"id":"m5","index":4},"removedCount":5}
+{"type":"compaction_state","id":"k","timestamp":"T6","summaryText":"in short","systemInfoText":"on Linux","anchorMessage":{"id":"m5","index":4},"removedCount":5}
 {"type":"message","id":"m8","timestamp":"T7","message":{"role":"assistant","content":[{"type":"text","text":"done"}],"modelId":"m"}}
 {"type":"agent_turn_outcome","turnId":"m2","reason":"completed","resultKind":"text"}`,
 		format:     transcript.Droid,
@@ -65,7 +65,7 @@ ai: (look), call c1 Read {"file_path":"a"}
 tool: c1 Read "none" failed: the tool reported an error
 ai: call c2 LS {}
 tool: c2 LS "b"
-human: in short
+human: in short, on Linux
 ai: call c2 LS {}
 tool: c2 LS "b"
 ai: done`,

@@ -343,7 +343,7 @@ func TestThePageBeginsWithTheVerdict(t *testing.T) {
 		t.Error("the page does not say that one session has the answers")
 	}
 	r.Recommendation = &compare.Recommendation{PriceList: "list-0", MinRecall: 0.95}
-	if text := parse(t, write(t, r, htmlreport.Options{})).text(); !strings.Contains(text, "Doing nothing is best: no strategy is cheaper at list-0") {
+	if text := parse(t, write(t, r, htmlreport.Options{})).text(); !strings.Contains(text, "Doing nothing is best: no strategy saves even 0.5 % at list-0") {
 		t.Errorf("no verdict in\n%.600s", text)
 	}
 }
