@@ -31,7 +31,7 @@ func isKimiRecord(t string, o ordered.Object) bool {
 //
 // A step is a request. Records that begin with another word steer the agent, or repeat the messages. A message that came
 // while calls were running is behind their results for the model. A compaction keeps what persons wrote, and before
-// version 1.3 the last messages. The reader was written after sessions that were recorded with the agent, and its code.
+// version 1.3 the last messages. A fork begins with copies of its parent's records. The reader was written after sessions that were recorded with the agent, and its code.
 type kimi struct {
 	speech
 	context []kimiMessage // what the next request holds
@@ -60,7 +60,7 @@ type kimiLater struct {
 func newKimi(b *builder) lineReader { return &kimi{speech: newSpeech(b), step: -1} }
 
 // isKimiAside reports whether a group of records holds nothing of the conversation.
-var isKimiAside = nameIn("metadata", "agent", "config", "cron", "file_history", "forked", "full_compaction", "goal",
+var isKimiAside = nameIn("metadata", "agent", "config", "cron", "file_history", "full_compaction", "goal",
 	"interaction", "interruptionReminder", "llm", "mcp", "notification", "permission", "plan", "plan_mode", "plugin",
 	"profile", "prompt", "runtime", "staleGuard", "swarm_mode", "task", "token_counting", "tools", "tower_mode", "turn",
 	"usage")
@@ -88,6 +88,8 @@ func (k *kimi) record(r record) error {
 		k.context = nil
 	case "context.undo":
 		k.undo(r)
+	case "forked":
+		k.forked()
 	case "profile.bind", "config.update":
 		b.t.workedIn(r.Object.Object("environmentDisclosure").Text("cwd"))
 		if text := r.Text("systemPrompt"); text != "" && len(b.Entries) == 0 {

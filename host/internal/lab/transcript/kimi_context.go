@@ -22,6 +22,23 @@ func (k *kimi) usage(r record) {
 	}
 }
 
+// forked marks what was before it as the parent's.
+func (k *kimi) forked() {
+	k.settle()
+	marked := func(meta []byte) []byte {
+		var out ordered.Builder
+		out.Rest(ordered.Of(meta).But(fromFork))
+		out.Flag(fromFork, true)
+		return out.JSON()
+	}
+	for i := range k.b.Entries {
+		k.b.Entries[i].Metadata = marked(k.b.Entries[i].Metadata)
+	}
+	for i := range k.b.t.Boundaries {
+		k.b.t.Boundaries[i].Meta = marked(k.b.t.Boundaries[i].Meta)
+	}
+}
+
 // report gives the step the usage with which it ended, and the id of the provider's answer.
 func (k *kimi) report(usage []byte, id string) {
 	if k.step < 0 || rawjson.IsNull(usage) {

@@ -209,6 +209,27 @@ ai: I look, call c1 f {}
 tool: c1 f "one"
 ai: done`,
 	},
+	"kimi: a fork begins with copies": {
+		in: `{"type":"metadata","protocol_version":"1.5","created_at":1}
+{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"go"}],"toolCalls":[]},"time":2}
+{"type":"context.append_loop_event","event":{"type":"step.begin","uuid":"s1"},"time":3}
+{"type":"context.append_loop_event","event":{"type":"content.part","stepUuid":"s1","part":{"type":"text","text":"gone"}},"time":3}
+{"type":"context.append_loop_event","event":{"type":"step.end","uuid":"s1","usage":{"inputOther":100,"output":9}},"time":4}
+{"type":"forked","agentId":"main","time":5}
+{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"and"}],"toolCalls":[]},"time":6}
+{"type":"context.append_loop_event","event":{"type":"step.begin","uuid":"s2"},"time":7}
+{"type":"context.append_loop_event","event":{"type":"content.part","stepUuid":"s2","part":{"type":"text","text":"then"}},"time":7}
+{"type":"context.append_loop_event","event":{"type":"step.end","uuid":"s2","usage":{"inputOther":200,"output":7}},"time":8}`,
+		format: transcript.Kimi,
+		want:   "human: go\nai: gone\nhuman: and\nai: then",
+		notes:  []string{"1 × request of another session, whose conversation this one repeats: it is counted there alone"},
+		check: func(t *testing.T, tr *transcript.Transcript) {
+			want := []transcript.Usage{{Entry: 3, PromptTokens: 200, Output: 7}}
+			if diff := cmp.Diff(want, tr.Usage); diff != "" || len(tr.Requests()) != 1 {
+				t.Error(diff, len(tr.Requests()))
+			}
+		},
+	},
 	"kimi-cli: what it showed": {
 		in: `{"type":"metadata","protocol_version":"1.3"}
 {"timestamp":1770983426.5,"message":{"type":"TurnBegin","payload":{"user_input":[{"type":"text","text":"go"}]}}}
