@@ -3,8 +3,10 @@
 //
 // Usage: peers [-together] THRESH CCUSAGE FILE|DIRECTORY…
 //
-// With -together, all sessions of an argument are one row, such as a fork and its parent, whose requests count once. The plain sum reads the files without thresh, by the rules of plain.go, and prices them by the list that thresh names:
-// no long prompts, no speed, no other day. ccusage sees each session in a home of its own, and asks no network.
+// With -together, all sessions of an argument are one row, such as a fork and its parent, whose requests count once.
+// The plain sum reads the files without thresh, by the rules of plain.go, and prices them by the list that thresh
+// names: no long prompts, no speed, no other day. ccusage sees each session in a home of its own, and asks no
+// network.
 package main
 
 import (
@@ -172,7 +174,8 @@ func peer(ccusage, format string, files []string) (c counts) {
 	defer os.RemoveAll(home) //nolint:errcheck // what is left lies among temporary files
 	for i, file := range files {
 		name := filepath.Base(file)
-		path := filepath.Join(home, strings.Replace(place.path, "N", strconv.Itoa(i+1), 1)+name[strings.Index(name, ".json"):])
+		path := strings.Replace(place.path, "N", strconv.Itoa(i+1), 1) + name[strings.Index(name, ".json"):]
+		path = filepath.Join(home, filepath.FromSlash(path))
 		raw, err := os.ReadFile(file)
 		if err == nil {
 			err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, raw, 0o600))

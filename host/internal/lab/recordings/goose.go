@@ -13,8 +13,8 @@ var gooseTables = tables{
  where exists (select 1 from messages where session_id = sessions.id)`,
 }
 
-// exportGoose puts a session together as "goose session export --format json" prints it, with its ledger of usage, which
-// older versions do not have.
+// exportGoose puts a session together as "goose session export --format json" prints it, with its ledger of usage,
+// which older versions do not have.
 func exportGoose(d *database, id string) (*export, error) {
 	rows, err := d.rows(`select * from sessions where id = ?`, id)
 	if err == nil && len(rows) == 0 {

@@ -35,9 +35,10 @@ var (
 //	 "modelId": "m", "content": [{"type": "tool_use", …}]}}
 //	{"type": "compaction_state", "timestamp": "…", "summaryText": "…", "anchorMessage": {"id": "m1"}}
 //
-// The content is in the form of Anthropic's API, for every model. A compaction names the last message that its summary
-// stands for, and those behind it stay. A fork begins with copies of its parent's messages. What providers counted is in
-// another file, and of the whole session alone. The reader was written after sessions that were recorded with the agent.
+// The content is in the form of Anthropic's API, for every model. A compaction names the last message that its
+// summary stands for, and those behind it stay. A fork begins with copies of its parent's messages. What providers
+// counted is in another file, and of the whole session alone. The reader was written after sessions that were
+// recorded with the agent.
 type droid struct {
 	speech
 	kept   []record // messages since the start, which a compaction may keep

@@ -34,9 +34,9 @@ var (
 //	   "toolResult": {"status": "success", "value": {"content": [{"type": "text", "text": "…"}], "isError": false}}}]}],
 //	 "usage_ledger": [{"model": "m", "input_tokens": 9, "cache_read_tokens": 4, "output_tokens": 2, "cost": 0.1}]}
 //
-// A compaction hides what it stands for from the model, and adds a summary that is hidden from the person. The ledger has
-// a row for each request, in order, whose "input_tokens" include what was cached. The reader was written after the
-// agent's code.
+// A compaction hides what it stands for from the model, and adds a summary that is hidden from the person. The ledger
+// has a row for each request, in order, whose "input_tokens" include what was cached. The reader was written after
+// the agent's code.
 type goose struct {
 	speech
 	replies   []int // the entries that answered a request
@@ -215,7 +215,8 @@ func gooseForModel(list []byte) []byte {
 	out := []byte("[")
 	for _, raw := range parts {
 		audience, told := ordered.Elements(ordered.Of(raw).Object("annotations").Raw("audience"))
-		if told && len(audience) > 0 && !slices.ContainsFunc(audience, func(a []byte) bool { return string(a) == `"assistant"` }) {
+		model := func(a []byte) bool { return string(a) == `"assistant"` }
+		if told && len(audience) > 0 && !slices.ContainsFunc(audience, model) {
 			continue
 		}
 		if len(out) > 1 {

@@ -29,9 +29,10 @@ func isKimiRecord(t string, o ordered.Object) bool {
 //	{"type": "context.append_loop_event", "event": {"type": "step.end", "uuid": "s1", "usage": {"inputOther": 9, …}}}
 //	{"type": "context.apply_compaction", "contextSummary": "…", "keptUserMessageCount": 1}
 //
-// A step is a request. Records that begin with another word steer the agent, or repeat the messages. A message that came
-// while calls were running is behind their results for the model. A compaction keeps what persons wrote, and before
-// version 1.3 the last messages. A fork begins with copies of its parent's records. The reader was written after sessions that were recorded with the agent, and its code.
+// A step is a request. Records that begin with another word steer the agent, or repeat the messages. A message that
+// came while calls were running is behind their results for the model. A compaction keeps what persons wrote, and in
+// older versions the last messages. A fork begins with copies of its parent's records. The reader was written after
+// sessions that were recorded with the agent, and its code.
 type kimi struct {
 	speech
 	context []kimiMessage // what the next request holds
@@ -179,7 +180,8 @@ func (k *kimi) say(line int, time []byte, blocks ...content.Block) {
 // answer adds a result as the model saw it: with a line about it, and one that says that it failed.
 func (k *kimi) answer(line int, time []byte, id string, result ordered.Object) {
 	const failed = "<system>ERROR: Tool execution failed.</system>"
-	blocks := messages.WithResult(content.ToolResponse{CallID: id}, ordered.First(result.Raw("output"), []byte(`""`)), kimiMedia)
+	output := ordered.First(result.Raw("output"), []byte(`""`))
+	blocks := messages.WithResult(content.ToolResponse{CallID: id}, output, kimiMedia)
 	response := blocks[0].(content.ToolResponse)
 	if text, ok := rawjson.Text(response.Result); ok {
 		if note := result.Text("note"); note != "" {

@@ -52,8 +52,9 @@ func (k *kimi) report(usage []byte, id string) {
 	entry.Metadata = meta.JSON()
 }
 
-// compaction reads a compaction. Newer ones keep a number of the messages that persons wrote, the first of them from the
-// beginning, and put the summary behind them; older ones keep the messages behind a position, and begin with the summary.
+// compaction reads a compaction. Newer ones keep a number of the messages that persons wrote, the first of them from
+// the beginning, and put the summary behind them; older ones keep the messages behind a position, and begin with the
+// summary.
 func (k *kimi) compaction(r record) {
 	k.settle()
 	b, line := k.b, r.line
@@ -139,7 +140,8 @@ func (k *kimi) undo(r record) {
 			}
 		}
 	}
-	k.b.oddity(r.line, -1, "message that cannot be taken back", "what was taken back is not in the file; it is left as it is")
+	k.b.oddity(r.line, -1, "message that cannot be taken back",
+		"what was taken back is not in the file; it is left as it is")
 }
 
 func (k *kimi) drop(line, from int) {

@@ -31,9 +31,9 @@ type Request struct {
 }
 
 // Requests returns the requests of the recorded agent, in order: one before each run of entries of the AI, and one at
-// the end if the last entry is not the AI's; that one was never answered. What another session asked is none of them, and
-// what a compaction kept was asked before.
-// Replays, comparisons and explanations all use it, so they agree on when the model was called.
+// the end if the last entry is not the AI's; that one was never answered. What another session asked is none of them,
+// and what a compaction kept was asked before. Replays, comparisons and explanations all use it, so they agree on
+// when the model was called.
 func (t *Transcript) Requests() []Request {
 	replaced, usage := t.Replaced(), t.Usage
 	var out []Request
