@@ -54,3 +54,31 @@ func TestSubAgentsInFilesOfTheirOwnAreSaid(t *testing.T) {
 		}
 	}
 }
+
+func TestSubAgentsOfKimiAreSaid(t *testing.T) {
+	dir := t.TempDir()
+	for _, agent := range []string{"main", "agent-0", "agent-1"} {
+		file := filepath.Join(dir, "agents", agent, "wire.jsonl")
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(`{"type":"metadata","protocol_version":"1.5"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for agent, notes := range map[string]int{"main": 1, "agent-0": 0} {
+		tr, err := recordings.Read(filepath.Join(dir, "agents", agent, "wire.jsonl"), transcript.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for _, n := range tr.Notes {
+			if strings.HasPrefix(n.Message, "2 of its sub-agents") {
+				got++
+			}
+		}
+		if got != notes {
+			t.Errorf("%s: %v", agent, tr.Notes)
+		}
+	}
+}
