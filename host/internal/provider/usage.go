@@ -107,6 +107,13 @@ func ReadUsage(report []byte, forms ...*Counts) (u Usage, err error) {
 	return u, nil
 }
 
+// CountsReads reports whether a report counts what was read from the prompt cache, also where that was nothing.
+func CountsReads(report []byte, forms ...*Counts) bool {
+	return slices.ContainsFunc(forms, func(c *Counts) bool {
+		return slices.ContainsFunc(c.Read, func(name string) bool { return !rawjson.IsNull(inside(report, name)) })
+	})
+}
+
 // maxTokens is more than any model takes or gives, even in sum over a few fields. A larger number is a timestamp or a
 // cost in some unit.
 const maxTokens = 100_000_000

@@ -93,9 +93,9 @@ func (r *recording) listOf(l *pricing.List, u *transcript.Usage) *pricing.List {
 }
 
 // written returns a prompt as l has it: usage of OpenAI's does not say what was written to the cache, which some models
-// charge for.
+// charge for. Where nothing was ever read, nothing was written.
 func (r *recording) written(p pricing.Prompt, l *pricing.List) pricing.Prompt {
-	if !r.writes && l.CacheWrite > 0 {
+	if r.reads && !r.writes && l.CacheWrite > 0 {
 		p.CacheWrite, p.Uncached = p.Uncached, 0
 	}
 	return p

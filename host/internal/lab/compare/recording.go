@@ -23,8 +23,9 @@ type recording struct {
 	taxonomy *tools.Taxonomy
 	pairs    *turns.Pairs
 	prices   prices
-	// cached says that the recording knows what was read from the prompt cache or written to it. writes says the latter.
-	cached, writes bool
+	// cached says that the recording knows what was read from the prompt cache or written to it, which may be nothing.
+	// reads says that something was read, writes that it is known what was written.
+	cached, reads, writes bool
 	// uses holds what each request's answer used, parallel to Requests.
 	uses []uses
 	// words numbers the identifiers that some answer uses; names has them by number. Only these are searched for in
@@ -97,8 +98,10 @@ func record(ctx context.Context, h *window.Host, s Session, p prices) (*recordin
 		Recording: base, name: s.Name, pairs: turns.Pair(s.Transcript.Entries), words: map[string]int32{},
 		uses: make([]uses, len(base.Requests)), sizes: map[int32]int32{}, prices: p,
 	}
+	r.cached, r.writes = s.Transcript.CountsReads || s.Transcript.CountsWrites, s.Transcript.CountsWrites
 	for _, u := range s.Transcript.Usage {
 		r.cached = r.cached || u.CacheRead+u.CacheWrite > 0
+		r.reads = r.reads || u.CacheRead > 0
 		r.writes = r.writes || u.CacheWrite > 0
 	}
 	if r.taxonomy, err = window.Taxonomy(h.Config().Settings()); err != nil {

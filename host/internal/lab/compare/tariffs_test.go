@@ -55,3 +55,36 @@ func TestARecordingIsBilledByItsTariffs(t *testing.T) {
 		}
 	}
 }
+
+// What a recorder counts as nothing was nothing: no cache is made up where the provider read none.
+func TestACacheThatWasNotReadIsNotAssumed(t *testing.T) {
+	list := pricing.List{Name: "m", Models: []string{"m"}, Input: 1, CacheRead: 0.1, CacheWrite: 1.25, Output: 5}
+	for name, c := range map[string]struct {
+		first, second string // usage
+		wants         float64
+	}{
+		"nothing was cached": {`"input":1000,"output":10,"cached":0`, `"input":1100,"output":10,"cached":0`, 2100 + 100},
+		"nothing was written": {`"input_tokens":1000,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"output_tokens":10`,
+			`"input_tokens":300,"cache_read_input_tokens":800,"cache_creation_input_tokens":0,"output_tokens":10`, 1300 + 80 + 100},
+		// What is read again is then estimated.
+		"it is not said": {`"prompt_tokens":1000,"completion_tokens":10`, `"prompt_tokens":1100,"completion_tokens":10`,
+			1250 + 100 + 125 + 100},
+	} {
+		tr, err := transcript.Read(strings.NewReader(fmt.Sprintf(`
+{"speaker":"human","blocks":[{"type":"text","text":"go"}],"metadata":{"timestamp":"2026-03-01T11:59:00Z"}}
+{"speaker":"ai","blocks":[{"type":"text","text":"yes"}],"metadata":{"model":"m","timestamp":"2026-03-01T12:00:00Z","usage":{%s}}}
+{"speaker":"human","blocks":[{"type":"text","text":"and"}],"metadata":{"timestamp":"2026-03-01T12:00:01Z"}}
+{"speaker":"ai","blocks":[{"type":"text","text":"no"}],"metadata":{"model":"m","timestamp":"2026-03-01T12:00:02Z","usage":{%s}}}
+`, c.first, c.second)), transcript.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run(t, open(t, nil), compare.Options{
+			Sessions: []compare.Session{{Name: "s", Transcript: tr}}, Variants: []compare.Variant{idle},
+			Prices: []*pricing.List{&list}, PriceOf: func(string) *pricing.List { return &list },
+		})
+		if usd := r.Totals.Nothing.Costs[0].USD; math.Abs(usd-c.wants/1e6) > 1e-9 {
+			t.Errorf("%s: %g USD, want %g", name, usd, c.wants/1e6)
+		}
+	}
+}

@@ -276,7 +276,9 @@ func openCodeUsage(of ordered.Object) []byte {
 	m.Raw("input_tokens", tokens.Raw("input"))
 	m.Raw("output_tokens", output)
 	m.Raw("cache_read_input_tokens", cache.Raw("read"))
-	m.Raw("cache_creation_input_tokens", cache.Raw("write"))
+	if write := cache.Raw("write"); string(write) != "0" { // as OpenCode has it where the provider does not count it
+		m.Raw("cache_creation_input_tokens", write)
+	}
 	if len(m) > 0 {
 		m.Raw("cost", of.Raw("cost"))
 	}

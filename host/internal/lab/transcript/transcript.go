@@ -36,6 +36,9 @@ type Transcript struct {
 	// Usage holds the provider's token counts of each request that the recorder reported, in the order of the entries;
 	// nil if the file has none. It continues across Boundaries.
 	Usage []Usage
+	// CountsReads says that the usage counts what was read from the prompt cache, and CountsWrites what was written to it,
+	// also where that was nothing: it then was nothing, and is not unknown.
+	CountsReads, CountsWrites bool
 	// Elsewhere is how many requests are another session's, whose conversation this one repeats: they are in no Usage and
 	// in no [Transcript.Requests].
 	Elsewhere int

@@ -76,6 +76,9 @@ func (b *builder) addUsage(entry int, meta []byte) {
 		}
 		return
 	}
+	b.t.CountsReads = b.t.CountsReads || provider.CountsReads(raw, usageForms...)
+	// Only Anthropic's reports have it for every request; other recorders write 0 where a provider does not say it.
+	b.t.CountsWrites = b.t.CountsWrites || u.CacheWrite > 0 || rawjson.Field(raw, "cache_creation_input_tokens") != nil
 	b.t.Usage = append(b.t.Usage, Usage{Entry: entry, ID: rawjson.FieldText(meta, fieldRequest),
 		Model: rawjson.FieldText(meta, "model"), PromptTokens: u.Prompt(), CacheRead: u.CacheRead,
 		CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHour, Output: u.Output,
