@@ -5,6 +5,7 @@ package conform
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -127,6 +128,12 @@ func (a Answer) Statements(root string) (read int, found []*check.Error) {
 		found = append(found, e)
 	}
 	return read, found
+}
+
+// Untrue is what [Answer.Statements] finds between a history and what became of it, which says where its entries stood.
+func Untrue(history, after []sdk.Content, root string) []*check.Error {
+	_, found := Answer{Given: given(history), After: named(after)}.Statements(root)
+	return found
 }
 
 // pruned reports whether an entry has a mark, a line in place of a result, or the line for calls that went.
@@ -288,22 +295,28 @@ func (a Answer) announced() int {
 
 // Edges returns values that a setting's declaration allows and that are most likely to break: its bounds, its named
 // values, and both booleans; of a number whose bounds say nothing, another one than its default. Off-by-one checks fail
-// at the bounds.
-func Edges(f sdk.ConfigField) (out []any) {
+// at the bounds. They are JSON.
+func Edges(f sdk.ConfigField) (out []json.RawMessage) {
+	add := func(value any) {
+		if raw, err := json.Marshal(value); err == nil { // fails for infinities, which bound nothing
+			out = append(out, raw)
+		}
+	}
 	for _, bound := range []*float64{f.Minimum, f.Maximum} {
 		if bound != nil {
-			out = append(out, *bound)
+			add(*bound)
 		}
 	}
 	if d, err := strconv.ParseFloat(fmt.Sprint(f.Default), 64); err == nil && f.Maximum == nil &&
 		(f.Type == sdk.Integer || f.Type == sdk.Number) && (f.Minimum == nil || *f.Minimum == d) {
-		out = append(out, 2*d+1)
+		add(2*d + 1)
 	}
 	for _, v := range f.Allowed {
-		out = append(out, v)
+		add(v)
 	}
 	if f.Type == sdk.Boolean {
-		out = append(out, true, false)
+		add(true)
+		add(false)
 	}
 	return out
 }

@@ -1,10 +1,6 @@
 package conform
 
-import (
-	"time"
-
-	"github.com/thresh-dev/thresh/internal/check"
-)
+import "github.com/thresh-dev/thresh/internal/check"
 
 // The rules that the host does not enforce.
 var (
@@ -54,16 +50,4 @@ func Rules() []*check.Rule {
 	return append(check.Rules(), ErrUntrue, ErrFailureGone, ErrPeopleGone, ErrNewestGone, ErrNotSmaller, ErrTargetMissed,
 		ErrNotUnder, ErrSwallowed, ErrPanic, ErrInputChanged, ErrRandom, ErrKept, ErrNotDone, ErrMemo, ErrSettings,
 		ErrAtOnce, ErrSlow, ErrWindow, ErrPrints)
-}
-
-// Growth is how many times as long the longer of two histories is that show how time grows.
-const Growth = 4
-
-// Grows judges the times that a call took for two histories, of which the second is [Growth] times as long. What is
-// done in a second is fast enough, and a run that is twice as slow as it should be is no proof: squares make it 16 times.
-func Grows(op string, few, many int, short, long time.Duration) *check.Error {
-	if long < time.Second || long < 9*max(short, 10*time.Millisecond) {
-		return nil
-	}
-	return whole(ErrSlow, "%s took %v for %d entries and %v for %d", op, short, few, long, many)
 }

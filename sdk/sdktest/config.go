@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"sync"
 
+	"github.com/thresh-dev/thresh/internal/conform"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -64,10 +64,6 @@ type Config struct {
 	Generate GenerateFunc
 	// Prompts are what ResolvePrompt returns, by name. It fails for any other name.
 	Prompts map[string]string
-
-	// added is a made history before there were marks in it; nil if there are none, or it is not known.
-	added   []sdk.Content
-	failing string // the service that fails, for Conformance
 }
 
 const defaultRoot = "/workspace"
@@ -88,14 +84,11 @@ func (c Config) counter() Counter {
 	return c.Counter
 }
 
-// everyPreset is what every call without a Config.Tools is told: parsing it takes longer than most calls.
-var everyPreset = sync.OnceValues(func() (*tools.Taxonomy, error) { return tools.ForPresets(tools.PresetNames(), nil) })
-
 func (c Config) call(info sdk.Info, history []sdk.Content) (sdk.Call, error) {
 	taxonomy := c.Tools
 	if taxonomy == nil {
 		var err error
-		if taxonomy, err = everyPreset(); err != nil {
+		if taxonomy, err = conform.Tools(); err != nil {
 			return sdk.Call{}, fmt.Errorf("sdktest: %w", err)
 		}
 	}
@@ -111,7 +104,7 @@ func (c Config) call(info sdk.Info, history []sdk.Content) (sdk.Call, error) {
 				WorkspaceRoot: cmp.Or(c.WorkspaceRoot, defaultRoot), Config: settings,
 			},
 		},
-		History: withOrigins(history),
+		History: conform.Sent(history),
 		Tools:   taxonomy,
 		Log:     cmp.Or(c.Log, slog.New(slog.DiscardHandler)),
 	}, nil
@@ -156,7 +149,7 @@ func (c Config) optimizeInput(info sdk.Info, history []sdk.Content) (sdk.Optimiz
 func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.CompressInput, error) {
 	call, err := c.call(info, history)
 	count := c.counter()
-	counted := withOrigins(history) // its own copy: what a strategy does to its input must not change the counts
+	counted := conform.Sent(history) // its own copy: what a strategy does to its input must not change the counts
 	set := sdk.DefaultCompressSettings()
 	set.ContextLimit = cmp.Or(c.ContextLimit, set.ContextLimit)
 	set.CompletionBudget = c.CompletionBudget

@@ -1,17 +1,13 @@
 package sdktest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
-	"slices"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/conform"
-	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -84,35 +80,35 @@ func (c Config) Optimize(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	}
 	count := c.counter()
 	out := Optimized{DensityResult: r, History: history, TokensBefore: count(history), TokensAfter: count(history)}
-	parts, err := density(history, r)
+	var found conform.Problems
+	after, err := conform.Optimized(history, r)
 	if err != nil {
-		return out, err
+		found.Add(err)
+		return out, refused("Optimize", found)
 	}
-	out.History = recorded(Apply(history, r), parts)
-	out.TokensAfter = count(out.History)
-	var found problems
-	if i := firstDifference(withOrigins(history), in.History); i >= 0 {
-		found.broken(conform.ErrInputChanged, i, "in Optimize")
+	out.History, out.TokensAfter = after, count(after)
+	if i := conform.Changed(in.History, history); i >= 0 {
+		found.Broken(conform.ErrInputChanged, i, "in Optimize")
 	}
 	// Reported as problems although the host goes on without them.
-	checkReasons(&found, history, r)
-	found.judged(c.statements(history, out.History))
+	found.Add(conform.Reasons(history, r))
+	found.Judged(conform.Untrue(history, out.History, cmp.Or(c.WorkspaceRoot, defaultRoot)))
 	again, _, err := c.optimizeOnce(ctx, o, info, history)
 	if err != nil {
 		return out, fmt.Errorf("second run on the same history: %w", err)
 	}
-	if e := different(conform.ErrRandom, r, again, "the first run, then the second"); e != nil {
-		found.addAll(e)
+	if e := conform.DifferentEdits(conform.ErrRandom, r, again, "the first run, then the second"); e != nil {
+		found.Add(e)
 	}
 	// On every turn the host optimises what it optimised before.
 	rest, _, err := c.optimizeOnce(ctx, o, info, out.History)
 	if err != nil {
 		return out, fmt.Errorf("second run, on the optimised history: %w", err)
 	}
-	if e := different(conform.ErrNotDone, sdk.DensityResult{}, rest, "on the optimised history"); e != nil {
-		found.addAll(e)
+	if e := conform.DifferentEdits(conform.ErrNotDone, sdk.DensityResult{}, rest, "on the optimised history"); e != nil {
+		found.Add(e)
 	}
-	return out, found.err("Optimize")
+	return out, refused("Optimize", found)
 }
 
 // optimizeOnce runs one Optimize on a copy of the history, and returns the input to compare it with afterwards.
@@ -137,78 +133,24 @@ func (c Config) Compress(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	if err != nil {
 		return Compressed{}, err
 	}
-	host := &fakeHost{info: info, config: c}
+	host := c.host(info)
 	r, err := s.Compress(ctx, host, in)
 	if err != nil {
-		return Compressed{Requests: host.requests}, fmt.Errorf("%s: Compress: %w", info.Name, err)
+		return Compressed{Requests: host.Asked()}, fmt.Errorf("%s: Compress: %w", info.Name, err)
 	}
-	out := Compressed{CompressResult: r, History: r.History, Requests: host.requests}
-	if r.NoOp != "" {
-		out.History = history
-	}
+	out := Compressed{CompressResult: r, Requests: host.Asked()}
+	var found conform.Problems
+	out.History, _, err = conform.Compressed(history, r, "")
+	found.Add(err)
 	count := c.counter()
 	out.TokensBefore, out.TokensAfter = count(history), count(out.History)
-
-	parts, found := checkCompressed(history, r)
-	if len(found) == 0 {
-		out.History = recorded(out.History, parts)
+	if i := conform.Changed(in.History, history); i >= 0 {
+		found.Broken(conform.ErrInputChanged, i, "in Compress")
 	}
-	if i := firstDifference(withOrigins(history), in.History); i >= 0 {
-		found.broken(conform.ErrInputChanged, i, "in Compress")
-	}
-	found.judged(host.over)
-	if host.failed && r.NoOp != "" {
-		found.broken(conform.ErrSwallowed, -1, "when "+c.failing+" fails")
-	}
+	found.Judged(host.Beyond())
 	if len(found) == 0 && r.NoOp == "" {
-		found.judged(c.statements(history, out.History))
+		found.Judged(conform.Untrue(history, out.History, cmp.Or(c.WorkspaceRoot, defaultRoot)))
 	}
-	// Reports and bills rest on that flag.
-	if made := len(host.requests) > 0; r.NoOp == "" && made != r.Metadata.LLMCallMade {
-		found.add("Metadata.LLMCallMade is %v, but the strategy made %d requests to the model", r.Metadata.LLMCallMade,
-			len(host.requests))
-	}
-	return out, found.err("Compress")
-}
-
-// different says where two results of Optimize differ, that of a and that of b: nil if nowhere.
-func different(rule *check.Rule, a, b sdk.DensityResult, detail string) *check.Error {
-	does := func(r sdk.DensityResult, i int) string {
-		_, removed := slices.BinarySearch(r.Removals, i)
-		if now, replaced := r.Replacements[i]; replaced {
-			return text.OneLine("it becomes "+string(now.AppendJSON(nil)), 200)
-		} else if removed {
-			return "it is removed"
-		}
-		return "it stays"
-	}
-	var touched []int
-	for _, r := range []sdk.DensityResult{a, b} {
-		touched = append(append(touched, r.Removals...), slices.Collect(maps.Keys(r.Replacements))...)
-	}
-	slices.Sort(touched)
-	for _, i := range slices.Compact(touched) {
-		x, inA := a.Replacements[i]
-		y, inB := b.Replacements[i]
-		_, goesInA := slices.BinarySearch(a.Removals, i)
-		_, goesInB := slices.BinarySearch(b.Removals, i)
-		if inA != inB || goesInA != goesInB || inA && !x.Equal(y) || !reflect.DeepEqual(a.Reasons[i], b.Reasons[i]) {
-			return &check.Error{Index: i, Err: rule, Detail: detail, Was: does(a, i), Came: does(b, i)}
-		}
-	}
-	if len(a.Removals)+len(a.Replacements)+len(b.Removals)+len(b.Replacements) > 0 && !reflect.DeepEqual(a.Metadata, b.Metadata) {
-		return &check.Error{Index: -1, Err: rule, Detail: detail, Was: fmt.Sprintf("%+v", a.Metadata),
-			Came: fmt.Sprintf("%+v", b.Metadata)}
-	}
-	return nil
-}
-
-// firstDifference returns the first position at which two histories differ, -1 if there is none.
-func firstDifference(a, b []sdk.Content) int {
-	for i := range a {
-		if i >= len(b) || !a[i].Equal(b[i]) {
-			return i
-		}
-	}
-	return -1
+	found.Add(conform.Honest(r, len(out.Requests)))
+	return out, refused("Compress", found)
 }

@@ -114,7 +114,7 @@ func (a *app) printVerified(r *verify.Report) error {
 		detail := result.Detail
 		if n := len(result.Findings) + result.More; n > 0 {
 			detail = plural(n, "finding") + ", below"
-		} else if result.Outcome == verify.Nothing {
+		} else if result.Outcome == conform.Nothing {
 			detail = "why, below"
 		}
 		t.Row(result.Check, string(result.Outcome), fmt.Sprintf("%.2fs", result.Duration.Seconds()), detail)
@@ -126,7 +126,7 @@ func (a *app) printVerified(r *verify.Report) error {
 	}
 	for _, result := range r.Results {
 		switch result.Outcome {
-		case verify.Fail:
+		case conform.Fail:
 			fmt.Fprintf(a.out, "\n%s failed:\n", result.Check)
 			for _, f := range result.Findings {
 				a.printFinding(f)
@@ -134,7 +134,7 @@ func (a *app) printVerified(r *verify.Report) error {
 			if result.More > 0 {
 				fmt.Fprintf(a.out, "  and %d more\n", result.More)
 			}
-		case verify.Nothing:
+		case conform.Nothing:
 			fmt.Fprintf(a.out, "\n%s has nothing to judge: %s\n", result.Check, result.Detail)
 		}
 	}
@@ -142,7 +142,7 @@ func (a *app) printVerified(r *verify.Report) error {
 	return err
 }
 
-func (a *app) printFinding(f verify.Finding) {
+func (a *app) printFinding(f conform.Finding) {
 	place := f.Place()
 	if place != "" {
 		place += ": "

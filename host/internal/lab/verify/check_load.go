@@ -11,6 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/internal/conform"
+	"github.com/thresh-dev/thresh/internal/conform/samples"
 )
 
 // errNotMeasured makes a check skip: this system offers no way to read the memory or CPU time of another process.
@@ -28,25 +30,25 @@ func checkMemory(ctx context.Context, s *suite) (string, error) {
 	for _, op := range operations(p.info.Info) { // other checks judge the answers
 		// The same process for both operations: what the first one keeps counts towards the second.
 		err := p.callIn(ctx, s, rawCall{
-			op: op, sample: s.large(), info: p.info.Info, settings: defaultsOf(p.info.Info),
+			op: op, sample: s.strategies.Largest(), info: p.info.Info, settings: conform.Settings(p.info.Info, "", nil),
 		})
 		// An OOM kill shows up as a process that ended, since memory is limited for the process as a whole.
 		if p.Gone(0) {
-			return "", fmt.Errorf("it ended (%s) in %s of the history %q: %w", p.ExitState(), op, s.large().name, err)
+			return "", fmt.Errorf("it ended (%s) in %s of the history %q: %w", p.ExitState(), op, s.strategies.Largest().Name, err)
 		}
 		s.noticeHang(err)
 	}
 	// Of all processes in the plugin's group: a wrapper script and its interpreter are one plugin.
 	peak, err := peakMemory(p.PID())
 	if errors.Is(err, errNotMeasured) {
-		return "", skipped(err.Error())
+		return "", conform.Skipped(err.Error())
 	}
 	if err != nil {
 		return "", err
 	}
 	if peak > s.bounds.memory {
 		return "", fmt.Errorf("it took %d MiB for the history %q, at most %d MiB are allowed",
-			peak>>20, s.large().name, s.bounds.memory>>20)
+			peak>>20, s.strategies.Largest().Name, s.bounds.memory>>20)
 	}
 	return fmt.Sprintf("%d MiB at most", peak>>20), nil
 }
@@ -71,15 +73,15 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 	// not count against the next.
 	p.end()
 	var details []string
-	try := func(op plugins.Op, sm sample, work time.Duration) error {
-		p, err := s.upWith(ctx, &services{hold: make(chan struct{}), reached: make(chan struct{}, 1)})
+	try := func(op plugins.Op, sm samples.Sample, work time.Duration) error {
+		p, err := s.upHolding(ctx, make(chan struct{}))
 		if err != nil {
 			return err
 		}
 		defer p.end()
 		d, err := s.cancelOne(ctx, p, op, sm, work)
 		if err != nil {
-			return fmt.Errorf("%s: %w", op, on(&sm, err))
+			return fmt.Errorf("%s: %w", op, fmt.Errorf("history %q: %w", sm.Name, err))
 		}
 		details = append(details, fmt.Sprintf("%s %s", op, d))
 		return nil
@@ -87,13 +89,13 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 	// Of CPU time: enough for a plugin to have received the large sample. One that is done by then is fast enough.
 	const begin = 500 * time.Millisecond
 	for _, op := range operations(p.info.Info) {
-		if err := try(op, s.large(), begin); err != nil {
+		if err := try(op, s.strategies.Largest(), begin); err != nil {
 			return "", err
 		}
 	}
 	// With a model that never answers, the call reaches the model long before s.bounds.call has passed.
 	if p.info.RequiresLLM {
-		if err := try(plugins.OpCompress, s.plain(), s.bounds.call); err != nil {
+		if err := try(plugins.OpCompress, s.strategies.Plain(), s.bounds.call); err != nil {
 			return "", err
 		}
 	}
@@ -103,13 +105,13 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 // cancelOne starts a call, cancels it after work has passed or as soon as it waits for the model, and then watches
 // the plugin with [ready.rests]. A plugin that answers before the cancellation passes: it is fast enough. The request
 // must be complete first (sent), or only gRPC would have work to cancel.
-func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample, work time.Duration) (string, error) {
+func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm samples.Sample, work time.Duration) (string, error) {
 	call, cancel := context.WithTimeout(ctx, s.bounds.call)
 	defer cancel()
-	sent, ended := make(chan struct{}, 1), make(chan error, 1)
+	sent, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		ended <- p.call(call, rawCall{
-			op: op, sample: sm, info: p.info.Info, settings: defaultsOf(p.info.Info), sent: func() { note(sent) },
+			op: op, sample: sm, info: p.info.Info, settings: conform.Settings(p.info.Info, "", nil), sent: func() { close(sent) },
 		})
 	}()
 	select {
@@ -124,7 +126,7 @@ func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample
 			return "", fmt.Errorf("it did not take the request: %w", err)
 		}
 		return "answered before it could be cancelled", nil
-	case <-p.host.reached:
+	case <-p.host.Reached:
 		where = "cancelled while it waited for the model"
 	case <-p.worked(call, work):
 	}
@@ -174,14 +176,14 @@ func (p ready) rests(react time.Duration) error {
 	// used adds up CPU time since the cancellation; elapsed time decides only when to stop looking.
 	start, used := time.Now(), time.Duration(0)
 	for {
-		asked := p.host.tally.total()
+		asked := p.host.Requests.Load()
 		before, err := cpuTime(p.PID())
 		measured := err == nil
 		if p.Gone(restTime) {
 			return fmt.Errorf("its process ended (%s)", p.ExitState())
 		}
 		late := time.Since(start) > react
-		if n := p.host.tally.total() - asked; n > 0 && late {
+		if n := p.host.Requests.Load() - asked; n > 0 && late {
 			return fmt.Errorf("it still asks the host for services, %d times", n)
 		}
 		if !measured {
@@ -210,7 +212,7 @@ func (p ready) rests(react time.Duration) error {
 // not see it. The services here do not end with the call (see the package documentation), so only the plugin itself
 // can have ended the request.
 func (p ready) stillWaits() error {
-	if p.host.tally.open.Load() > 0 {
+	if p.host.Open.Load() > 0 {
 		return errors.New("the call was cancelled a while ago, and it still waits for the model")
 	}
 	return nil

@@ -16,29 +16,6 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// settingsOf returns a plugin's declared defaults as a JSON object, with the value of key replaced unless key is "".
-// Hosts send settings in this form: all declared defaults filled in.
-func settingsOf(info sdk.Info, key string, value json.RawMessage) []byte {
-	// encoding/json sorts the keys: equal settings are equal bytes in every run.
-	out := map[string]any{}
-	for _, f := range info.Config {
-		if f.Default != nil {
-			out[f.Key] = f.Default
-		}
-	}
-	if key != "" {
-		out[key] = value
-	}
-	data, err := json.Marshal(out)
-	if err != nil {
-		return []byte("{}") // not with values that are valid
-	}
-	return data
-}
-
-// defaultsOf returns the declared defaults, as a host sends them to a user who has configured nothing.
-func defaultsOf(info sdk.Info) []byte { return settingsOf(info, "", nil) }
-
 // try starts a process, configures it with settings, and has judge look at the process and at the error of Configure.
 // Each attempt gets a fresh process, so an attempt cannot fail because of the one before.
 func (s *suite) try(ctx context.Context, settings []byte, judge func(*raw, sdk.Info, error) error) error {
@@ -53,7 +30,7 @@ func (s *suite) try(ctx context.Context, settings []byte, judge func(*raw, sdk.I
 	if err != nil {
 		return err
 	}
-	return judge(p, info.Info, p.configure(ctx, settings))
+	return judge(p, info.Info, p.configure(ctx, info.Info, settings, nil))
 }
 
 // declared returns the plugin's description of itself. For a plugin without settings it returns both the description
@@ -65,7 +42,7 @@ func (s *suite) declared(ctx context.Context) (*sdk.Info, error) {
 	}
 	p.end()
 	if len(p.info.Config) == 0 {
-		return &p.info.Info, skipped("it declares no settings")
+		return &p.info.Info, conform.Skipped("it declares no settings")
 	}
 	return &p.info.Info, nil
 }
@@ -87,12 +64,12 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 	}
 	tried := 0
 	for _, f := range info.Config {
-		for _, value := range edges(f) {
+		for _, value := range conform.Edges(f) {
 			if tried == maxTried {
 				break
 			}
 			tried++
-			err := s.try(ctx, settingsOf(*info, f.Key, value), func(_ *raw, _ sdk.Info, err error) error {
+			err := s.try(ctx, conform.Settings(*info, f.Key, value), func(_ *raw, _ sdk.Info, err error) error {
 				if err != nil && (status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), f.Key)) {
 					return fmt.Errorf(
 						"%s = %s, which it declares as allowed: %w", f.Key, text.OneLine(string(value), 100), err)
@@ -105,16 +82,6 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 		}
 	}
 	return fmt.Sprintf("%d settings, %d values at their bounds", len(info.Config), tried), nil
-}
-
-// edges are [conform.Edges] as JSON.
-func edges(f sdk.ConfigField) (out []json.RawMessage) {
-	for _, v := range conform.Edges(f) {
-		if raw, err := json.Marshal(v); err == nil { // fails for infinities, which bound nothing
-			out = append(out, raw)
-		}
-	}
-	return out
 }
 
 // broken are settings that are not a JSON object. 10,000 brackets overflow the stack of recursive parsers. In calls
@@ -140,7 +107,7 @@ func garbage(i int) json.RawMessage {
 // Each setting gets one kind of garbage in turn, which keeps the number of starts linear.
 func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 	info, err := s.declared(ctx)
-	if err != nil && !errors.As(err, new(skipped)) || info == nil {
+	if err != nil && !errors.As(err, new(conform.Skipped)) || info == nil {
 		return "", err
 	}
 	refused, tried := 0, 0
@@ -159,14 +126,14 @@ func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 			return "", err
 		}
 	}
-	if err := attempt(string(settingsOf(*info, "no-such-setting", json.RawMessage("1"))), ""); err != nil {
+	if err := attempt(string(conform.Settings(*info, "no-such-setting", json.RawMessage("1"))), ""); err != nil {
 		return "", err
 	}
 	for i, f := range info.Config {
 		if i == maxTried {
 			break
 		}
-		if err := attempt(string(settingsOf(*info, f.Key, garbage(i))), f.Key); err != nil {
+		if err := attempt(string(conform.Settings(*info, f.Key, garbage(i))), f.Key); err != nil {
 			return "", err
 		}
 	}
@@ -209,9 +176,9 @@ func (s *suite) garbageInCalls(ctx context.Context, info sdk.Info) (tried int, e
 	defer p.end()
 	all := broken()
 	for i, f := range info.Config {
-		all = append(all, string(settingsOf(info, f.Key, garbage(i))))
+		all = append(all, string(conform.Settings(info, f.Key, garbage(i))))
 	}
-	sm := s.plain()
+	sm := s.strategies.Plain()
 	for _, op := range operations(info) {
 		for _, settings := range all {
 			tried++
@@ -239,14 +206,14 @@ func (p *raw) callIn(ctx context.Context, s *suite, c rawCall) error {
 // order makes calls that are out of order: operations before Configure, and an Optimize without a continuous trigger.
 // A plugin that answered them would work with missing settings or prune against its own declaration.
 func (s *suite) order(ctx context.Context, p *raw, info sdk.Info) error {
-	c := rawCall{sample: s.plain(), info: info, settings: defaultsOf(info)}
+	c := rawCall{sample: s.strategies.Plain(), info: info, settings: conform.Settings(info, "", nil)}
 	for _, op := range operations(info) {
 		c.op = op
 		if err := want(string(op)+" before Configure", p.callIn(ctx, s, c), codes.FailedPrecondition); err != nil {
 			return err
 		}
 	}
-	if err := p.configure(ctx, defaultsOf(info)); err != nil {
+	if err := p.configure(ctx, info, conform.Settings(info, "", nil), nil); err != nil {
 		return err
 	}
 	if len(operations(info)) == 1 {

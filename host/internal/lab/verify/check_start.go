@@ -35,7 +35,7 @@ func checkStdout(ctx context.Context, s *suite) (string, error) {
 	for _, op := range operations(p.info.Info) {
 		// Other checks judge the answer. A hang is noticed here, because this is the first call of the run.
 		hung := s.noticeHang(p.callIn(ctx, s, rawCall{
-			op: op, sample: s.plain(), info: p.info.Info, settings: defaultsOf(p.info.Info),
+			op: op, sample: s.strategies.Plain(), info: p.info.Info, settings: conform.Settings(p.info.Info, "", nil),
 		}))
 		if hung {
 			detail = fmt.Sprintf("%s did not end within %v; from here on, calls get %v", op, bound, s.bounds.call)
@@ -47,10 +47,10 @@ func checkStdout(ctx context.Context, s *suite) (string, error) {
 	p.Gone(s.bounds.stop)
 	p.end()
 	if lines, first := p.Noise(); lines > 0 {
-		var found findings
-		found.judged("", &check.Error{Index: -1, Err: conform.ErrPrints, Came: strings.Join(first, " / "),
+		var found conform.Findings
+		found.Judged("", &check.Error{Index: -1, Err: conform.ErrPrints, Came: strings.Join(first, " / "),
 			Detail: fmt.Sprintf("%d lines", lines)})
-		return "", found.err()
+		return "", found.Err()
 	}
 	return detail, ctx.Err()
 }
@@ -79,7 +79,7 @@ func checkGetInfo(ctx context.Context, s *suite) (string, error) {
 // description in the lock file and compare it there; a plugin that includes a time or a random id would be refused as
 // changed.
 func checkGetInfoStable(ctx context.Context, s *suite) (string, error) {
-	const asked = 3
+	const starts, asked = 3, 3
 	var first *client.Declaration
 	for start := range starts {
 		p, err := s.up(ctx)

@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/journal/sessionlog"
 	counters "github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/conform"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/internal/wire"
@@ -71,7 +72,7 @@ func countsOf(c content.Content) [3]int {
 	if err != nil {
 		panic(err)
 	}
-	return [...]int{counter.Entry(c), tokens(c), sdktest.Characters([]content.Content{c})}
+	return [...]int{counter.Entry(c), conform.Tokens([]content.Content{c}), sdktest.Characters([]content.Content{c})}
 }
 
 // comesBack writes an entry in each form, and reads it.

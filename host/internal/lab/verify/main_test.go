@@ -77,7 +77,7 @@ func bad(t *testing.T, fault string) string {
 // hasty are bounds with which a run does not take long.
 func hasty() bounds {
 	b := defaultBounds()
-	b.large, b.slow, b.long = 1<<20, 0, 1000
+	b.Large, b.Slow, b.Long, b.Many = 1<<20, 0, 1000, 70_000
 	b.memory = 256 << 20
 	return b
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/internal/conform"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // raw is a process of the plugin without supervision, so its behaviour is seen as it is: no restart, no draining
@@ -20,7 +22,7 @@ import (
 type raw struct {
 	*process.Process
 	rpc  *client.Raw
-	host *services // what the plugin can ask for; nil before Configure
+	host *conform.Host // what the plugin can ask for; nil before Configure
 	// Nil before Configure.
 	stopServices func() // ends the services
 }
@@ -90,14 +92,16 @@ func (p *raw) getInfo(ctx context.Context) (client.Declaration, error) {
 	return info, answered("GetInfo", err)
 }
 
-// configure offers well-behaved host services and sends settings, a JSON object in the good case.
-func (p *raw) configure(ctx context.Context, settings []byte) error {
-	return p.configureWith(ctx, settings, &services{})
-}
-
-// configureWith is configure with the services to offer. The services outlive calls until end: unlike in the host
-// they are not tied to a call, so a request that the plugin fails to cancel stays visible.
-func (p *raw) configureWith(ctx context.Context, settings []byte, host *services) error {
+// configure offers host services and sends settings, a JSON object in the good case. hold, if not nil, blocks calls of the
+// model. The services outlive calls until end: unlike in the host they are not tied to a call, so a request that the
+// plugin fails to cancel stays visible.
+func (p *raw) configure(ctx context.Context, info sdk.Info, settings []byte, hold chan struct{}) error {
+	around, err := conform.Standard(info)
+	if err != nil {
+		return err
+	}
+	host := around.Host(info)
+	host.Hold, host.Reached = hold, make(chan struct{}, 1)
 	id, stop, err := p.rpc.Serve(ctx, host)
 	if err != nil {
 		return fmt.Errorf("opening go-plugin's broker: %w", err)
@@ -117,11 +121,11 @@ type ready struct {
 }
 
 // up starts a raw process and brings it to ready, with its own defaults as settings. End it.
-func (s *suite) up(ctx context.Context) (ready, error) { return s.upWith(ctx, &services{}) }
+func (s *suite) up(ctx context.Context) (ready, error) { return s.upHolding(ctx, nil) }
 
-// upWith is up with the services to offer. One deadline covers the whole start, as in the host; an error includes
-// what the plugin wrote to standard error.
-func (s *suite) upWith(ctx context.Context, host *services) (ready, error) {
+// upHolding is up with a model that answers once hold is closed. One deadline covers the whole start, as in the host; an
+// error includes what the plugin wrote to standard error.
+func (s *suite) upHolding(ctx context.Context, hold chan struct{}) (ready, error) {
 	start := time.Now()
 	p, err := s.spawn(ctx)
 	if err != nil {
@@ -131,7 +135,7 @@ func (s *suite) upWith(ctx context.Context, host *services) (ready, error) {
 	defer cancel()
 	info, err := p.getInfo(ctx)
 	if err == nil {
-		err = p.configureWith(ctx, defaultsOf(info.Info), host)
+		err = p.configure(ctx, info.Info, conform.Settings(info.Info, "", nil), hold)
 	}
 	if err != nil {
 		p.end()

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -11,7 +12,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/conform"
+	"github.com/thresh-dev/thresh/internal/conform/samples"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk"
@@ -52,7 +54,7 @@ func operations(info sdk.Info) []plugins.Op {
 // rawCall is one call whose answer is discarded: the checks that use it look at the process or at the error code.
 type rawCall struct {
 	op     plugins.Op
-	sample sample
+	sample samples.Sample
 	info   sdk.Info // says what a Compress is told
 	// Sent as they are, valid or not.
 	settings []byte
@@ -63,30 +65,34 @@ type rawCall struct {
 
 // call makes the call, reads the answer to its end, and returns how it ended.
 func (p *raw) call(ctx context.Context, c rawCall) error {
-	if c.op == plugins.OpOptimize {
-		return answered("Optimize", p.optimize(ctx, c))
+	a, err := conform.Standard(c.info)
+	if err != nil {
+		return err
 	}
-	return answered("Compress", p.compress(ctx, c))
+	if c.op == plugins.OpOptimize {
+		in := a.OptimizeInput("raw", c.sample.History)
+		return answered("Optimize", p.rpc.Optimize(ctx, c.header(in.Call), in.OptimizeParams, travelling(in.History), c.sent))
+	}
+	in := a.CompressInput("raw", conform.Curated(c.sample).History) // as hosts do
+	return answered("Compress", p.rpc.Compress(ctx, c.header(in.Call), in.CompressParams, travelling(in.History), c.sent))
 }
 
-// header returns the first message of the request, as the host would send it for revision 1 of a history.
-func (c rawCall) header(in prepare.Call) wire.Call {
+// header returns the first message of the request.
+func (c rawCall) header(in sdk.Call) wire.Call {
 	// In place of what the host would send: its settings are always an object.
 	in.Config = c.settings
-	return wire.Call{CallParams: in.CallParams, Entries: len(in.Entries), Tools: in.Tools.JSON()}
+	return wire.Call{CallParams: in.CallParams, Entries: len(in.History), Tools: in.Tools.JSON()}
 }
 
-func (p *raw) optimize(ctx context.Context, c rawCall) error {
-	in := callOf(c.sample, "raw", 1)
-	return p.rpc.Optimize(ctx, c.header(in), sdk.OptimizeParams{Density: density}, c.sample.sent(), c.sent)
-}
-
-// compress makes a Compress on the curated sample, as hosts do.
-func (p *raw) compress(ctx context.Context, c rawCall) error {
-	c.sample = c.sample.curated()
-	in := compressCall(c.sample, c.info)
-	in.SessionID = "raw"
-	return p.rpc.Compress(ctx, c.header(in.Call), in.CompressParams, c.sample.sent(), c.sent)
+// travelling are the entries of a history as they are sent.
+func travelling(all []sdk.Content) iter.Seq[wire.Entry] {
+	return func(yield func(wire.Entry) bool) {
+		for _, e := range entries(all, nil) {
+			if !yield(wire.Entry{ID: e.ID, Tokens: e.Tokens, Content: e.Content}) {
+				return
+			}
+		}
+	}
 }
 
 // codeName returns a code's name as the protocol documents it, such as INVALID_ARGUMENT. Go's codes.Code prints

@@ -17,6 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/builtin"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/internal/conform"
 	"github.com/thresh-dev/thresh/internal/conform/samples"
 )
 
@@ -71,7 +72,9 @@ func run(ctx context.Context, binary string, o Options, limits bounds) (*Report,
 	if err != nil {
 		return nil, fmt.Errorf("creating a directory for the plugin: %w", err)
 	}
-	s := &suite{binary: b, spawner: spawner, bounds: limits, plugins: o.Plugins, log: o.Logger, with: o.With}
+	s := &suite{binary: b, spawner: spawner, bounds: limits, plugins: o.Plugins, log: o.Logger}
+	s.strategies = &conform.Runner{Subject: s, Around: conform.Standard, Limits: limits.Limits, With: o.With,
+		More: "name a recording in which it does: --with FILE"}
 	if s.log == nil {
 		s.log = hclog.NewNullLogger()
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/builtin"
+	"github.com/thresh-dev/thresh/internal/conform"
 	"github.com/thresh-dev/thresh/internal/conform/samples"
 	"github.com/thresh-dev/thresh/internal/testkit/mutants"
 	"github.com/thresh-dev/thresh/internal/testkit/race"
@@ -44,7 +45,7 @@ func TestTheShippedPluginsPass(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, result := range r.Results {
-				if result.Outcome == Fail {
+				if result.Outcome == conform.Fail {
 					t.Errorf("%s: %s %+v", result.Check, result.Detail, result.Findings)
 				}
 			}
@@ -101,9 +102,9 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 			case "slow-start":
 				b.start = time.Second
 			case "one-at-a-time":
-				b.held = time.Second
+				b.Held = time.Second
 			case "hoards", "ignores-cancellation": // what is wrong with them shows in a history that takes a while
-				b.large = 4 << 20
+				b.Large = 4 << 20
 			}
 			r, err := run(t.Context(), bad(t, fault), Options{Only: tc.only}, b)
 			if err != nil {
@@ -111,7 +112,7 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 			}
 			var fails []string
 			for _, result := range r.Results {
-				if result.Outcome == Fail {
+				if result.Outcome == conform.Fail {
 					fails = append(fails, result.Check)
 					if len(fails) == 1 && !strings.Contains(fmt.Sprintf("%+v", result), tc.detail) {
 						t.Errorf("%s fails for another reason: %+v", result.Check, result)
@@ -125,38 +126,30 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 	}
 }
 
-// Each mutant is found by its check, and by its rule. The one without a fault passes all checks, and none of them has
-// nothing to judge.
-func TestEachMutantIsFound(t *testing.T) {
+// That each mutant is found is tested in package conform. These need what is done here to make a strategy of a process:
+// edits and pieces that travel, mirrors, processes that had no call, services, processor time, and standard output.
+func TestMutantsAreFoundOverTheWire(t *testing.T) {
 	race.Skip(t)
 	for _, m := range mutants.All() {
+		switch m.Name {
+		case "counts-one-too-many", "throws-dice", "trusts-its-memo", "edits-in-place", "keeps-its-first-settings",
+			"remembers-calls-in-compress", "mixes-up-calls", "compares-all-with-all", "repeats-an-entry",
+			"swallows-failures", "trips-over-empty-entries", "prints-in-compress", "asks-beyond-the-window":
+		default:
+			continue
+		}
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
 			r, err := run(t.Context(), bad(t, m.Name), Options{Only: []string{m.Check}}, hasty())
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := r.Results[0].Findings
-			if r.Results[0].Outcome != Fail || !slices.ContainsFunc(found, func(f Finding) bool { return f.Rule == m.Rule.Code }) {
-				t.Errorf("%s does not say %s: %+v", m.Check, m.Rule.Code, r.Results[0])
-			}
-			if len(found) > maxFindings {
-				t.Errorf("%d findings", len(found))
+			named := func(f conform.Finding) bool { return f.Rule == m.Rule.Code }
+			if got := r.Results[0]; got.Outcome != conform.Fail || !slices.ContainsFunc(got.Findings, named) {
+				t.Errorf("%s does not say %s: %+v", m.Check, m.Rule.Code, got)
 			}
 		})
 	}
-	t.Run(mutants.Honest, func(t *testing.T) {
-		t.Parallel()
-		r, err := run(t.Context(), bad(t, mutants.Honest), Options{}, hasty())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, result := range r.Results {
-			if result.Outcome == Fail || result.Outcome == Nothing {
-				t.Errorf("%s: %s: %s %+v", result.Check, result.Outcome, result.Detail, result.Findings)
-			}
-		}
-	})
 }
 
 func TestACheckThatSawNothingSaysSo(t *testing.T) {
@@ -166,7 +159,7 @@ func TestACheckThatSawNothingSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, result := range r.Results {
-		if result.Outcome != Nothing || !strings.Contains(result.Detail, "stale reads") ||
+		if result.Outcome != conform.Nothing || !strings.Contains(result.Detail, "stale reads") ||
 			!strings.Contains(result.Detail, "--with FILE") {
 			t.Errorf("%s: %s: %s", result.Check, result.Outcome, result.Detail)
 		}
@@ -184,8 +177,8 @@ func TestARecordingShowsWhatTheHistoriesDoNot(t *testing.T) {
 			content.Text{Text: fmt.Sprint("a secret word, ", i)}}})
 	}
 	o := Options{Only: []string{"optimize-valid", "optimize-idempotent"}}
-	for name, want := range map[string]Outcome{"nothing": Nothing, "a recording": Pass} {
-		if want == Pass {
+	for name, want := range map[string]conform.Outcome{"nothing": conform.Nothing, "a recording": conform.Pass} {
+		if want == conform.Pass {
 			o.With = []samples.Sample{{Name: "mine.jsonl", History: with}}
 		}
 		r, err := run(t.Context(), bad(t, "reads-one-word"), o, hasty())
@@ -204,8 +197,8 @@ func TestAPluginThatDoesNotStartFailsOnceAndIsSkippedThen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Count(Fail) != 1 || r.Count(Pass) != 0 || r.OK() {
-		t.Errorf("%d failed, %d passed, OK %v", r.Count(Fail), r.Count(Pass), r.OK())
+	if r.Count(conform.Fail) != 1 || r.Count(conform.Pass) != 0 || r.OK() {
+		t.Errorf("%d failed, %d passed, OK %v", r.Count(conform.Fail), r.Count(conform.Pass), r.OK())
 	}
 	for _, result := range r.Results[1:] {
 		if result.Detail != errNoStart.Error() {
@@ -276,10 +269,10 @@ func TestProgressNamesEveryCheckBeforeItRuns(t *testing.T) {
 }
 
 func TestReportsSayTheSameInEveryForm(t *testing.T) {
-	r := &Report{Name: "x", Version: "1", Duration: 3 * time.Second, Results: []Result{
-		{Check: "one", Outcome: Pass, Detail: "fine", Duration: time.Second},
-		{Check: "two", Outcome: Fail, Detail: `it prints "<\x00>"`, Meaning: "it is quiet"},
-		{Check: "three", Outcome: Skip, Detail: "nothing to see"}, {Check: "four", Outcome: Nothing},
+	r := &Report{Name: "x", Version: "1", Duration: 3 * time.Second, Results: []conform.Result{
+		{Check: "one", Outcome: conform.Pass, Detail: "fine", Duration: time.Second},
+		{Check: "two", Outcome: conform.Fail, Detail: `it prints "<\x00>"`, Meaning: "it is quiet"},
+		{Check: "three", Outcome: conform.Skip, Detail: "nothing to see"}, {Check: "four", Outcome: conform.Nothing},
 	}}
 	if want := "x 1: 1 passed, 1 failed, 1 with nothing to judge, 1 skipped, in 3.00s"; r.Summary() != want {
 		t.Errorf("summary: %s", r.Summary())
