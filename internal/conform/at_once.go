@@ -51,7 +51,7 @@ func (r *Runner) optimizeAtOnce(ctx context.Context, o sdk.Optimizer) error {
 		// Different session ids: a plugin may serialise the calls of one session, and the fault is between sessions.
 		got, err := r.pruning(ctx, o, fmt.Sprint("s", i), sm.History)
 		if err != nil {
-			got.failed = err.Error()
+			got = reply{key: err.Error(), said: err.Error(), failed: true}
 		}
 		return c.first[k].different(ErrAtOnce, got, "Optimize alone, then among others")
 	})

@@ -32,51 +32,28 @@ type Around struct {
 	Scripted bool
 }
 
-// Root is the workspace root that the samples' paths refer to. It need not exist: strategies see paths, not files.
-const Root = "/w"
-
-// Budget is the budget for messages of people, smaller than the default, so samples of a few thousand tokens have words
-// beyond it.
-const Budget = 2000
-
-// Density has all pruning rules enabled: the checks are about what an Optimize does, and a rule that is off does nothing.
-func Density() sdk.DensityConfig {
-	return sdk.DensityConfig{ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 3,
-		PartialWrites: sdk.PartialWritesPrune}
-}
-
-// Todos are one at work and one open: strategies treat finished tasks differently, but need not show them.
-func Todos() []sdk.Todo {
-	return []sdk.Todo{
-		{ID: "1", Content: "mend the parser", Status: "in_progress"},
-		{ID: "2", Content: "run the tests", Status: "pending"},
-	}
-}
-
-// Model is what strategies that require one are told about. No real model is behind it; see [Snapshot].
-func Model() sdk.Model { return sdk.Model{Name: "scripted", ContextLimit: 64_000, MaxOutput: 8_000} }
-
 // Tools is the taxonomy that hosts send by default. The samples use tools of several agents, so all presets are in it.
 var Tools = sync.OnceValues(func() (*tools.Taxonomy, error) { return tools.ForPresets(tools.PresetNames(), nil) })
-
-// Scripted answers every request with [Snapshot].
-func Scripted(context.Context, sdk.GenerateRequest) (sdk.Completion, error) {
-	return sdk.Completion{Text: Snapshot, FinishReason: "stop", Model: Model().Name, OutputTokens: len(Snapshot) / 4}, nil
-}
 
 // Standard is what a strategy is tried with that nothing is known of.
 func Standard(info sdk.Info) (Around, error) {
 	taxonomy, err := Tools()
-	if err != nil {
-		return Around{}, err
-	}
-	call := sdk.Call{CallParams: sdk.CallParams{CallSettings: sdk.CallSettings{WorkspaceRoot: Root,
-		Config: Settings(info, "", nil)}}, Tools: taxonomy, Log: slog.New(slog.DiscardHandler)}
-	a := Around{Optimize: sdk.OptimizeInput{Call: call}, Compress: sdk.CompressInput{Call: call}, Count: Tokens, Model: Model(),
-		Answer: Scripted, Scripted: true, Prompt: func(string) (string, error) { return Prompt, nil }}
-	a.Optimize.Density = Density()
+	a := Around{Count: Tokens, Model: sdk.Model{Name: "scripted", ContextLimit: 64_000, MaxOutput: 8_000}, Scripted: true,
+		Answer: scripted, Prompt: func(string) (string, error) { return Prompt, nil }}
+	// The paths of the samples are below /w. It need not exist: strategies see paths, not files.
+	a.Optimize.WorkspaceRoot, a.Optimize.Config = "/w", Settings(info, "", nil)
+	a.Optimize.Tools, a.Optimize.Log = taxonomy, slog.New(slog.DiscardHandler)
+	a.Compress.Call = a.Optimize.Call
+	// All rules are on: the checks are about what an Optimize does, and a rule that is off does nothing.
+	a.Optimize.Density = sdk.DensityConfig{ReadWritePruning: true, FileDedupe: true, RecencyPruning: true,
+		RecencyRetention: 3, PartialWrites: sdk.PartialWritesPrune}
 	set := sdk.DefaultCompressSettings()
-	set.UserMessageBudget, set.Todos = Budget, Todos()
+	// Smaller than the default, so samples of a few thousand tokens have words beyond it.
+	set.UserMessageBudget = 2000
+	// One at work and one open: strategies treat finished tasks differently, but need not show them.
+	set.Todos = []sdk.Todo{
+		{ID: "1", Content: "mend the parser", Status: "in_progress"}, {ID: "2", Content: "run the tests", Status: "pending"},
+	}
 	// On demand, so a strategy with a schedule of its own compresses too.
 	a.Compress.CompressParams = sdk.CompressParams{CompressSettings: set, Threshold: info.Trigger.DefaultThreshold,
 		Reason: sdk.ReasonManual}
@@ -84,7 +61,11 @@ func Standard(info sdk.Info) (Around, error) {
 	if info.RequiresLLM {
 		a.Compress.Model = &a.Model
 	}
-	return a, nil
+	return a, err
+}
+
+func scripted(context.Context, sdk.GenerateRequest) (sdk.Completion, error) {
+	return sdk.Completion{Text: Snapshot, FinishReason: "stop", Model: "scripted", OutputTokens: len(Snapshot) / 4}, nil
 }
 
 // Settings returns a plugin's declared defaults as a JSON object, with the value of key replaced unless key is "". Hosts
@@ -131,15 +112,21 @@ func (a Around) OptimizeInput(session string, history []sdk.Content) sdk.Optimiz
 func (a Around) CompressInput(session string, history []sdk.Content) sdk.CompressInput {
 	in := a.Compress
 	in.SessionID, in.Revision, in.History = session, 1, Sent(history)
-	counts := make([]int, len(history)+1) // counts[i] is what the entries before i count
-	for i := range history {
-		counts[i+1] = counts[i] + a.Count(history[i:i+1])
-	}
-	in.TokensIn = func(from, to int) int { return counts[to] - counts[from] }
-	in.CurrentTokens = counts[len(history)]
+	in.TokensIn = TokensIn(history, a.Count)
+	in.CurrentTokens = in.TokensIn(0, len(history))
 	in.PendingTokens = cmp.Or(in.PendingTokens, Pending(len(history), in.CurrentTokens))
 	in.ContextLimit = Limit(in.CurrentTokens+in.PendingTokens, in.Threshold)
 	return in
+}
+
+// TokensIn counts every entry once and returns what counts a run of them, at no further cost: a host's entries come with
+// their counts too.
+func TokensIn(history []sdk.Content, count func([]sdk.Content) int) func(from, to int) int {
+	sums := make([]int, len(history)+1) // sums[i] is what the entries before i count
+	for i := range history {
+		sums[i+1] = sums[i] + count(history[i:i+1])
+	}
+	return func(from, to int) int { return sums[to] - sums[from] }
 }
 
 // Host returns a host that works.

@@ -18,7 +18,8 @@ type Check struct {
 	// Meaning is the requirement in one sentence. It states what must hold, not what is done to find out.
 	Meaning string
 
-	run func(context.Context, *Runner) (detail string, err error)
+	// Run returns a detail, what was observed, or an error: what is wrong, [Skipped] or [Unseen].
+	Run func(context.Context, *Runner) (detail string, err error)
 }
 
 // Checks returns all checks in the order in which they run.
@@ -73,37 +74,27 @@ type Result struct {
 	Duration time.Duration `json:"durationNs"`
 }
 
-// NewCheck returns a check that needs more than the runner has.
-func NewCheck(name, meaning string, run func(context.Context, *Runner) (detail string, err error)) Check {
-	return Check{name, meaning, run}
-}
-
-func (c Check) Run(ctx context.Context, r *Runner) (detail string, err error) { return c.run(ctx, r) }
-
-// Judge turns the outcome of a check into a result: an error of type [Skipped] means skip, any other error fail.
-func Judge(name, meaning string, run func() (detail string, err error)) (Result, error) {
+// Judge runs a check and turns its outcome into a result. err is what it returned.
+func (c Check) Judge(ctx context.Context, r *Runner) (result Result, err error) {
 	start := time.Now()
-	detail, err := run()
-	r := Result{Check: name, Meaning: meaning, Outcome: Pass, Detail: detail, Duration: time.Since(start)}
+	detail, err := c.Run(ctx, r)
+	result = Result{Check: c.Name, Meaning: c.Meaning, Outcome: Pass, Detail: detail, Duration: time.Since(start)}
 	skip, isSkip := errors.AsType[Skipped](err)
 	saw, isNothing := errors.AsType[Unseen](err)
 	switch {
 	case isSkip:
-		r.Outcome, r.Detail = Skip, string(skip)
+		result.Outcome, result.Detail = Skip, string(skip)
 	case isNothing:
-		r.Outcome, r.Detail = Nothing, string(saw)
+		result.Outcome, result.Detail = Nothing, string(saw)
 	case err != nil:
-		found, ok := errors.AsType[*Findings](err)
-		if !ok {
-			found = &Findings{}
-			found.Add("", err)
+		var found Findings
+		found.Add("", err)
+		for i := range found.All {
+			found.All[i].Rule = cmp.Or(found.All[i].Rule, c.Name)
 		}
-		r.Outcome, r.Detail, r.Findings, r.More = Fail, found.Error(), found.all, found.more
-		for i := range r.Findings {
-			r.Findings[i].Rule = cmp.Or(r.Findings[i].Rule, name)
-		}
+		result.Outcome, result.Detail, result.Findings, result.More = Fail, found.Error(), found.All, found.More
 	}
-	return r, err
+	return result, err
 }
 
 // Skipped is the error of a check that has nothing to look at. The text is the reason.
@@ -116,13 +107,16 @@ type Unseen string
 
 func (u Unseen) Error() string { return string(u) }
 
-// unseen is what a check says whose histories show nothing of what it is about.
-func (r *Runner) unseen(what string, histories int) error {
+// verdict is that of a check: what it found, or that of so many histories it saw none to judge, or what it observed.
+func (r *Runner) verdict(found *Findings, saw int, nothing string, of int, detail string, args ...any) (string, error) {
+	if err := found.Err(); err != nil || saw > 0 {
+		return fmt.Sprintf(detail, args...), err
+	}
 	var matters []string
 	for _, m := range samples.Matters() {
 		matters = append(matters, m.Name)
 	}
-	return Unseen(fmt.Sprintf("%s in %d histories, among them %s; %s", what, histories, strings.Join(matters, ", "), r.More))
+	return "", Unseen(fmt.Sprintf("%s in %d histories, among them %s; %s", nothing, of, strings.Join(matters, ", "), r.More))
 }
 
 // Lost is the error of a call after which it makes no sense to ask on: the strategy's process ended, or gave no answer.

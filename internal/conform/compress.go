@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/conform/samples"
@@ -11,31 +12,49 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Compressed returns the history after a Compress, as the host keeps it: history itself after a no-op. The error is
-// what the SDK or the host would refuse.
+// Compressed returns the history after a Compress, as the host keeps it: history itself after a no-op. edits is how many
+// entries are edited. The error is what the SDK or the host would refuse.
 func Compressed(history []sdk.Content, r sdk.CompressResult, maker string) (after []sdk.Content, edits int, _ error) {
-	var found Problems
+	var found Findings
 	after = history
 	switch {
 	case r.NoOp == "" && len(r.History) == 0:
-		found.Add(errors.New("the new history is empty; return sdk.NoOp with a reason if there is nothing to do"))
+		found.Add("", errors.New("the new history is empty; return sdk.NoOp with a reason if there is nothing to do"))
 	case r.NoOp == "":
 		parts, err := check.Compress(history, rewrite.Pieces(history, r.History))
-		if after = r.History; err != nil {
-			found.Add(err)
-			break
-		}
+		found.Add("", err)
+		after = r.History
 		for _, p := range parts {
 			if p.Edited {
 				edits++
 			}
 		}
-		after = recorded(after, parts, maker)
+		if err == nil {
+			after = recorded(after, parts, maker)
+		}
 	case len(r.History) > 0:
-		found.Add(fmt.Errorf("the result is a no-op (%s) and has a history; it can only be one of them", r.NoOp))
+		found.Add("", fmt.Errorf("the result is a no-op (%s) and has a history; it can only be one of them", r.NoOp))
 	}
-	found.Add(check.Counts(r.Metadata.Counts))
-	return after, edits, found.err()
+	found.Add("", check.Counts(r.Metadata.Counts))
+	return after, edits, found.Err()
+}
+
+// JudgeCompress judges a Compress by itself. sent is what the strategy was given of the history, and could have changed.
+func JudgeCompress(history, sent []sdk.Content, r sdk.CompressResult, host *Host) (
+	after []sdk.Content, edits int, _ error,
+) {
+	after, edits, err := Compressed(history, r, host.Info.Name)
+	var found Findings
+	found.Add("", err)
+	if i := Changed(sent, history); i >= 0 {
+		found.Judged("", &check.Error{Index: i, Err: ErrInputChanged, Detail: "in Compress"})
+	}
+	// Reports and bills rest on that flag.
+	if n := len(host.Asked()); r.NoOp == "" && (n > 0) != r.Metadata.LLMCallMade {
+		found.Add("", fmt.Errorf("Metadata.LLMCallMade is %v, but the strategy made %d requests to the model",
+			r.Metadata.LLMCallMade, n))
+	}
+	return after, edits, found.Err()
 }
 
 // compressed is the outcome of one Compress.
@@ -56,26 +75,10 @@ func (r *Runner) compress(ctx context.Context, s sdk.Strategy, sm samples.Sample
 	if err != nil {
 		return compressed{}, err
 	}
-	var found Problems
 	out := compressed{CompressResult: got, given: sm, before: in.CurrentTokens, target: in.Target()}
-	out.after, out.edits, err = Compressed(sm.History, got, r.info.Name)
+	out.after, out.edits, err = JudgeCompress(sm.History, in.History, got, host)
 	out.since = r.around.Count(out.after)
-	found.Add(err)
-	if i := Changed(in.History, sm.History); i >= 0 {
-		found.Broken(ErrInputChanged, i, "in Compress")
-	}
-	found.Add(Honest(got, len(host.Asked())))
-	return out, found.err()
-}
-
-// Honest returns an error if a Compress says something else of its requests to the model than it made. Reports and bills
-// rest on that flag.
-func Honest(r sdk.CompressResult, requests int) error {
-	if r.NoOp != "" || (requests > 0) == r.Metadata.LLMCallMade {
-		return nil
-	}
-	return fmt.Errorf("Metadata.LLMCallMade is %v, but the strategy made %d requests to the model", r.Metadata.LLMCallMade,
-		requests)
+	return out, err
 }
 
 func (c compressed) answer() Answer {
@@ -160,13 +163,8 @@ func checkCompressValid(ctx context.Context, r *Runner) (string, error) {
 			}
 		}
 	}
-	if err := found.Err(); err != nil {
-		return "", err
-	}
-	if made == 0 {
-		return "", r.unseen("it compresses nothing", len(all))
-	}
-	return fmt.Sprintf("%d histories, %d of them compressed, those twice", len(all), made), nil
+	return r.verdict(&found, made, "it compresses nothing", len(all), "%d histories, %d of them compressed, those twice",
+		len(all), made)
 }
 
 func checkHuman(ctx context.Context, r *Runner) (string, error) {
@@ -177,17 +175,10 @@ func checkHuman(ctx context.Context, r *Runner) (string, error) {
 		lostAll, ofAll = lostAll+lost, ofAll+people
 		found.Judged(c.given.Name, wrong...)
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case found.Err() != nil:
-		return "", found.Err()
-	case n == 0:
-		return "", r.unseen("it compresses nothing", of)
-	case lostAll == 0:
-		return fmt.Sprintf("all %d entries of people are kept", ofAll), nil
 	}
-	return fmt.Sprintf("%d of %d entries of people are gone, and counted", lostAll, ofAll), nil
+	return r.verdict(&found, n, "it compresses nothing", of, "%d of %d entries of people are gone, and counted", lostAll, ofAll)
 }
 
 func checkTarget(ctx context.Context, r *Runner) (string, error) {
@@ -207,31 +198,17 @@ func checkTarget(ctx context.Context, r *Runner) (string, error) {
 		}
 		found.Judged(t.sm.Name, t.got.answer().Size()...)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case found.Err() != nil:
-		return "", found.Err()
-	case reached+missed == 0:
-		return "", r.unseen("it compresses nothing", len(all))
 	}
-	return fmt.Sprintf("reached %d times, missed and said so %d times, nothing to do %d times", reached, missed, none), nil
+	return r.verdict(&found, reached+missed, "it compresses nothing", len(all),
+		"reached %d times, missed and said so %d times, nothing to do %d times", reached, missed, none)
 }
 
-// comes is one Compress that is compared with another. What the strategy itself answers with an error is an answer, and
-// the error says that the strategy is lost.
-func (r *Runner) comes(ctx context.Context, s sdk.Strategy, session string, a *Around, sm samples.Sample) (squeezed, error) {
-	sm = Curated(sm)
-	got, err := s.Compress(ctx, r.newHost(), a.CompressInput(session, sm.History))
-	switch {
-	case ctx.Err() != nil:
-		return squeezed{}, ctx.Err()
-	case lost(err):
-		return squeezed{}, on(sm.Name, err)
-	case err != nil:
-		return squeezed{said: "error: " + line(err), failed: true}, nil
-	}
-	return squeezedTo(got), nil
+// squeezing makes one Compress that is compared with another.
+func (r *Runner) squeezing(ctx context.Context, s sdk.Strategy, session string, a *Around, sm samples.Sample) (reply, error) {
+	got, err := s.Compress(ctx, r.newHost(), a.CompressInput(session, Curated(sm).History))
+	return replied(ctx, squeezed(got), err)
 }
 
 // checkCompressPure demands that a Compress depends on its request alone. Two histories that no other check has are
@@ -249,20 +226,20 @@ func checkCompressPure(ctx context.Context, r *Runner) (string, error) {
 	}
 	defer end()
 	var found Findings
-	first := make([]squeezed, len(all))
+	first := make([]reply, len(all))
 	done, random := 0, 0
 	for round, session := range []string{"a", "b", "a"} {
 		for i, sm := range all {
-			got, err := r.comes(ctx, s, session, r.around, sm)
+			got, err := r.squeezing(ctx, s, session, r.around, sm)
 			switch {
 			case err != nil:
 				return "", err
 			case round == 0:
-				if first[i] = got; got.did() {
+				if first[i] = got; !got.failed && !strings.HasPrefix(got.key, noOp) {
 					done++
 				}
 				continue
-			case got == first[i]:
+			case got.key == first[i].key:
 				continue
 			}
 			kept, err := r.kept(ctx, s, sm, first[i], got)
@@ -278,30 +255,25 @@ func checkCompressPure(ctx context.Context, r *Runner) (string, error) {
 			first[i] = got // once is enough
 		}
 	}
-	switch {
-	case found.Err() != nil:
-		return "", found.Err()
-	case done == 0:
-		return "", r.unseen("it compresses nothing", len(all))
-	case random > 0:
+	if random > 0 && done > 0 && found.Err() == nil {
 		return "", Unseen("two processes compress the same history differently, so nothing follows from other answers")
 	}
-	return fmt.Sprintf("%d histories, 3 times each", len(all)), nil
+	return r.verdict(&found, done, "it compresses nothing", len(all), "%d histories, 3 times each", len(all))
 }
 
 // kept reports whether a second answer differs from the first because of the calls between.
-func (r *Runner) kept(ctx context.Context, s sdk.Strategy, sm samples.Sample, first, second squeezed) (bool, error) {
+func (r *Runner) kept(ctx context.Context, s sdk.Strategy, sm samples.Sample, first, second reply) (bool, error) {
 	other, _, end, err := r.fresh(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer end()
-	alone, err := r.comes(ctx, other, "a", r.around, sm)
-	if err != nil || alone == first {
+	alone, err := r.squeezing(ctx, other, "a", r.around, sm)
+	if err != nil || alone.key == first.key {
 		return err == nil, err
 	}
 	for range 8 { // dice would fall the same way
-		if again, err := r.comes(ctx, s, "a", r.around, sm); err != nil || again != second {
+		if again, err := r.squeezing(ctx, s, "a", r.around, sm); err != nil || again.key != second.key {
 			return false, err
 		}
 	}
@@ -320,13 +292,7 @@ func checkWindow(ctx context.Context, r *Runner) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if r.generations == 0 {
-		return "", r.unseen("it asks the model for nothing", len(all))
-	}
 	var found Findings
 	found.Judged("", r.beyond...)
-	if err := found.Err(); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%d requests", r.generations), nil
+	return r.verdict(&found, int(r.generations), "it asks the model for nothing", len(all), "%d requests", r.generations)
 }

@@ -98,7 +98,7 @@ func (a Answer) Statements(root string) (read int, found []*check.Error) {
 	} else {
 		c.Add(a.Given...)
 		for _, e := range a.Given {
-			unknown[e.ID] = pruned(e.Content)
+			unknown[e.ID] = marked(e.Content)
 		}
 	}
 	at := places(a.Given)
@@ -131,13 +131,15 @@ func (a Answer) Statements(root string) (read int, found []*check.Error) {
 }
 
 // Untrue is what [Answer.Statements] finds between a history and what became of it, which says where its entries stood.
-func Untrue(history, after []sdk.Content, root string) []*check.Error {
-	_, found := Answer{Given: given(history), After: named(after)}.Statements(root)
-	return found
+func Untrue(history, after []sdk.Content, root string) error {
+	var found Findings
+	_, untrue := Answer{Given: given(history), After: named(after)}.Statements(root)
+	found.Judged("", untrue...)
+	return found.Err()
 }
 
-// pruned reports whether an entry has a mark, a line in place of a result, or the line for calls that went.
-func pruned(c content.Content) bool {
+// marked reports whether an entry has a mark, a line in place of a result, or the line for calls that went.
+func marked(c content.Content) bool {
 	return slices.ContainsFunc(c.Blocks, func(b content.Block) bool {
 		said := ""
 		switch b := b.(type) {

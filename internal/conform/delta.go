@@ -45,13 +45,7 @@ func checkDelta(ctx context.Context, r *Runner) (string, error) {
 			break
 		}
 	}
-	if err := found.Err(); err != nil {
-		return "", err
-	}
-	if d.edits == 0 {
-		return "", r.unseen("it prunes nothing", len(all))
-	}
-	return fmt.Sprintf("%d histories, %d calls", len(all), d.calls), nil
+	return r.verdict(&found, d.edits, "it prunes nothing", len(all), "%d histories, %d calls", len(all), d.calls)
 }
 
 type delta struct {
@@ -84,10 +78,10 @@ func (d *delta) play(ctx context.Context, session Session, sm samples.Sample, rn
 		in := d.around.OptimizeInput("", nil)
 		in.Revision = uint64(step)
 		answer, told, err := session.Optimize(ctx, in)
-		if err != nil && (errors.Is(err, ErrInputChanged) || strings.Contains(err.Error(), " in place")) {
+		if err != nil && (errors.Is(err, ErrInputChanged) || strings.Contains(err.Error(), inPlace)) {
 			return err
 		}
-		got, err := prunes(ctx, answer, err)
+		got, err := replied(ctx, pruned(answer), err)
 		if err != nil {
 			return err
 		}
@@ -95,12 +89,12 @@ func (d *delta) play(ctx context.Context, session Session, sm samples.Sample, rn
 			told)); e != nil {
 			return e
 		}
-		d.calls, d.edits = d.calls+1, d.edits+edits(got.DensityResult)
+		d.calls, d.edits = d.calls+1, d.edits+edits(got.edits)
 		// Applied at once, or held back as the cadence may, or a session that the strategy has to hear of again.
 		switch then := rnd.IntN(4); then {
 		case 0, 1:
 			// Together with another rewrite, the edits cannot be told from it.
-			if after, err := Optimized(now, got.DensityResult); err == nil && edits(got.DensityResult) > 0 {
+			if after, err := Optimized(now, got.edits); err == nil && edits(got.edits) > 0 {
 				session.Rewrite(after, then == 0)
 				now = after
 			}

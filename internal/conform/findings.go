@@ -1,8 +1,10 @@
 package conform
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/internal/check"
@@ -11,7 +13,7 @@ import (
 
 // Finding is one thing that is wrong with a strategy.
 type Finding struct {
-	// Rule is the code of the rule that was broken, or the name of the check.
+	// Rule is the code of the rule that was broken, or the name of the check; "" while neither is known.
 	Rule string `json:"rule"`
 	// History is the history it was found in; "" if it was found without one.
 	History string `json:"history,omitempty"`
@@ -40,46 +42,51 @@ func (f Finding) Place() string {
 	return strings.Join(parts, ", ")
 }
 
+func (f Finding) placed() string {
+	if place := f.Place(); place != "" {
+		return place + ": " + f.Problem
+	}
+	return f.Problem
+}
+
 // String is all of it on one line.
 func (f Finding) String() string {
-	said := f.Problem
-	if place := f.Place(); place != "" {
-		said = place + ": " + said
-	}
+	said := f.placed()
 	if f.Do != "" {
 		said += "; " + f.Do
 	}
-	said += " [" + f.Rule + "]"
-	switch {
-	case f.Was != "" && f.Came != "":
-		said += fmt.Sprintf(": was %q, came %q", f.Was, f.Came)
-	case f.Was != "":
-		said += fmt.Sprintf(": was %q", f.Was)
-	case f.Came != "":
-		said += fmt.Sprintf(": came %q", f.Came)
+	if f.Rule != "" {
+		said += " [" + f.Rule + "]"
+	}
+	var quotes []string
+	if f.Was != "" {
+		quotes = append(quotes, fmt.Sprintf("was %q", f.Was))
+	}
+	if f.Came != "" {
+		quotes = append(quotes, fmt.Sprintf("came %q", f.Came))
+	}
+	if len(quotes) > 0 {
+		said += ": " + strings.Join(quotes, ", ")
 	}
 	return said
 }
 
-// MaxFindings is how many findings a check reports.
+// MaxFindings is how many findings are reported together.
 const MaxFindings = 10
 
-// Findings are what a check found. It is the error of the check.
+// Findings are what is wrong with one answer, or what a check found: an error, if there are any. Where there are more
+// than [MaxFindings], the rest is counted.
 type Findings struct {
-	all  []Finding
-	more int // that were found and are not in all
+	All  []Finding
+	More int
 }
 
 func (f *Findings) Error() string {
-	if len(f.all) == 0 {
+	if len(f.All) == 0 {
 		return "nothing is wrong"
 	}
-	first := f.all[0]
-	said := first.Problem
-	if place := first.Place(); place != "" {
-		said = place + ": " + said
-	}
-	if n := len(f.all) + f.more; n > 1 {
+	said := f.All[0].placed()
+	if n := len(f.All) + f.More; n > 1 {
 		said += fmt.Sprintf(" (and %d more)", n-1)
 	}
 	return said
@@ -87,138 +94,77 @@ func (f *Findings) Error() string {
 
 // Err returns f, or nil if there are none.
 func (f *Findings) Err() error {
-	if len(f.all) == 0 {
+	if len(f.All) == 0 {
 		return nil
 	}
 	return f
 }
 
 // full reports whether there is no room for more: a check may end.
-func (f *Findings) full() bool { return len(f.all) == MaxFindings }
+func (f *Findings) full() bool { return len(f.All) == MaxFindings }
 
 // put takes in a finding. A rule of which there is none yet takes the place of the last finding of a rule with several.
 func (f *Findings) put(x Finding) {
 	if !f.full() {
-		f.all = append(f.all, x)
+		f.All = append(f.All, x)
 		return
 	}
-	f.more++
+	f.More++
 	several := map[string]int{}
-	for _, y := range f.all {
+	for _, y := range f.All {
 		several[y.Rule]++
 	}
-	for i := len(f.all) - 1; i >= 0 && several[x.Rule] == 0; i-- {
-		if several[f.all[i].Rule] > 1 {
-			f.all[i] = x
+	for i := len(f.All) - 1; i >= 0 && several[x.Rule] == 0; i-- {
+		if several[f.All[i].Rule] > 1 {
+			f.All[i] = x
 			return
 		}
 	}
 }
 
-// Problems are all that is wrong with one answer.
-type Problems []error
-
-func (p Problems) Error() string   { return errors.Join(p...).Error() }
-func (p Problems) Unwrap() []error { return p }
-
-func (p Problems) err() error {
-	if len(p) == 0 {
-		return nil
-	}
-	return p
-}
-
-// Broken adds that the answer breaks a rule, at an entry or (-1) as a whole.
-func (p *Problems) Broken(rule *check.Rule, entry int, detail string) {
-	*p = append(*p, &check.Error{Index: entry, Err: rule, Detail: detail})
-}
-
-// Judged adds what rules say of the answer.
-func (p *Problems) Judged(all []*check.Error) {
-	for _, e := range all {
-		*p = append(*p, e)
-	}
-}
-
-// Add adds an error, if it is one: of several in one, each.
-func (p *Problems) Add(err error) {
-	var several interface{ Unwrap() []error }
-	if errors.As(err, &several) && !onlyPrefixed(several) {
-		for _, e := range several.Unwrap() {
-			p.Add(e)
-		}
-	} else if err != nil {
-		*p = append(*p, err)
-	}
-}
-
-// Add takes in what is wrong with the answer to a history.
+// Add takes in an error about the answer to a history; "" for none in particular. nil is none.
 func (f *Findings) Add(history string, err error) {
 	var several interface{ Unwrap() []error }
+	var found *Findings
 	var one *check.Error
 	var rest check.More
 	var rule *check.Rule
+	x := Finding{History: history}
 	switch {
 	case err == nil:
+	case errors.As(err, &found):
+		f.More += found.More
+		for _, x := range found.All {
+			x.History = cmp.Or(x.History, history)
+			f.put(x)
+		}
 	// First: its parts have more to say.
-	case errors.As(err, &several) && !onlyPrefixed(several):
+	case errors.As(err, &several) && !slices.ContainsFunc(several.Unwrap(), other):
 		for _, e := range several.Unwrap() {
 			f.Add(history, e)
 		}
 	case errors.As(err, &rest):
-		f.more += int(rest)
+		f.More += int(rest)
 	case errors.As(err, &one):
 		f.Judged(history, one)
 	case errors.As(err, &rule):
-		f.put(Finding{Rule: rule.Code, History: history, Problem: line(err), Do: rule.Do})
-	case strings.Contains(err.Error(), " in place"): // what the SDK says of a strategy that writes to its input
-		f.put(Finding{Rule: ErrInputChanged.Code, History: history, Problem: line(err), Do: ErrInputChanged.Do})
+		x.Rule, x.Problem, x.Do = rule.Code, line(err), rule.Do
+		f.put(x)
+	case strings.Contains(err.Error(), inPlace):
+		x.Rule, x.Problem, x.Do = ErrInputChanged.Code, line(err), ErrInputChanged.Do
+		f.put(x)
 	case panicked(err):
-		f.put(Finding{Rule: ErrPanic.Code, History: history, Problem: line(err), Do: ErrPanic.Do})
+		x.Rule, x.Problem, x.Do = ErrPanic.Code, line(err), ErrPanic.Do
+		f.put(x)
 	default:
-		f.put(Finding{History: history, Problem: line(err)})
-	}
-}
-
-// again takes in what is wrong with the answer to what an answer made of a history.
-func (f *Findings) again(history string, err error) {
-	var found Findings
-	found.Add(history, err)
-	f.more += found.more
-	for _, x := range found.all {
-		x.Problem = "run on its own result: " + x.Problem
+		x.Problem = line(err)
 		f.put(x)
 	}
 }
 
-// panicked reports whether a strategy's error is a panic that was recovered from. The protocol has no code for it:
-// this is the SDK's text. Plugins without the SDK simply crash.
-func panicked(err error) bool {
-	return errors.Is(err, ErrPanic) || strings.Contains(err.Error(), "panic in ")
-}
-
-// wrong reports whether an error says that an answer is wrong, or that there was a panic instead, and not that the
-// strategy failed.
-func wrong(err error) bool {
-	return errors.As(err, new(Problems)) || errors.As(err, new(*check.Error)) || panicked(err)
-}
-
-// line is an error as one line that is safe for a terminal.
-func line(err error) string { return text.OneLine(err.Error(), 2000) }
-
-// onlyPrefixed reports whether an error wraps a sentinel and a cause, as fmt.Errorf does with two verbs, rather than
-// joining several problems.
-func onlyPrefixed(several interface{ Unwrap() []error }) bool {
-	if _, ok := several.(Problems); ok {
-		return false
-	}
-	for _, e := range several.Unwrap() {
-		var one *check.Error
-		if !errors.As(e, &one) && !errors.As(e, new(check.More)) {
-			return true
-		}
-	}
-	return false
+// other reports whether an error is none of several problems, but a sentinel or a cause: fmt.Errorf joins two, too.
+func other(err error) bool {
+	return !errors.As(err, new(*check.Error)) && !errors.As(err, new(check.More))
 }
 
 // Judged takes in problems with the answer to a history.
@@ -235,3 +181,31 @@ func (f *Findings) Judged(history string, all ...*check.Error) {
 		f.put(x)
 	}
 }
+
+// again takes in what is wrong with the answer to what an answer made of a history.
+func (f *Findings) again(history string, err error) {
+	var found Findings
+	found.Add(history, err)
+	for i := range found.All {
+		found.All[i].Problem = "run on its own result: " + found.All[i].Problem
+	}
+	f.Add(history, found.Err())
+}
+
+// inPlace is in what the SDK says of a strategy that writes to its input.
+const inPlace = " in place"
+
+// panicked reports whether a strategy's error is a panic that was recovered from. The protocol has no code for it:
+// this is the SDK's text. Plugins without the SDK simply crash.
+func panicked(err error) bool {
+	return errors.Is(err, ErrPanic) || strings.Contains(err.Error(), "panic in ")
+}
+
+// wrong reports whether an error says that an answer is wrong, or that there was a panic instead, and not that the
+// strategy failed.
+func wrong(err error) bool {
+	return errors.As(err, new(*Findings)) || errors.As(err, new(*check.Error)) || panicked(err)
+}
+
+// line is an error as one line that is safe for a terminal.
+func line(err error) string { return text.OneLine(err.Error(), 2000) }

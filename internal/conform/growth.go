@@ -9,15 +9,14 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/conform/samples"
-	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Growth is how many times as long the longer of two histories is that show how time grows.
-const Growth = 4
+// growth is how many times as long the longer of two histories is that show how time grows.
+const growth = 4
 
-// Grows judges the times that a call took for two histories, of which the second is [Growth] times as long. What is
+// grows judges the times that a call took for two histories, of which the second is [growth] times as long. What is
 // done in a second is fast enough, and a run that is twice as slow as it should be is no proof: squares make it 16 times.
-func Grows(op string, few, many int, short, long time.Duration) *check.Error {
+func grows(op string, few, many int, short, long time.Duration) *check.Error {
 	if long < time.Second || long < 9*max(short, 10*time.Millisecond) {
 		return nil
 	}
@@ -33,45 +32,36 @@ func checkGrowth(ctx context.Context, r *Runner) (string, error) {
 	}
 	defer end()
 	many := samples.Many(r.Limits.Many)
-	few := samples.Sample{Name: many.Name, History: many.History[:r.Limits.Many/Growth]}
-	ops := map[string]func(history []sdk.Content) func() error{
-		"Compress": func(history []sdk.Content) func() error {
-			in, host := r.around.CompressInput("growth", history), r.newHost()
-			return func() error { _, err := s.Compress(ctx, host, in); return err }
-		},
-	}
-	names := []string{"Compress"}
-	if o, err := r.optimizer(s); err == nil {
-		names = []string{"Optimize", "Compress"}
-		ops["Optimize"] = func(history []sdk.Content) func() error {
-			in := r.around.OptimizeInput("growth", history)
-			return func() error { _, err := o.Optimize(ctx, in); return err }
-		}
-	}
+	few := samples.Sample{Name: many.Name, History: many.History[:r.Limits.Many/growth]}
+	o, _ := r.optimizer(s)
 	var found Findings
 	var details []string
-	for _, op := range names {
+	for _, op := range []string{"Optimize", "Compress"} {
+		if op == "Optimize" && o == nil {
+			continue
+		}
 		var took [2]time.Duration
 		for i, sm := range []samples.Sample{few, many} {
-			took[i], err = r.Subject.Timed(ctx, s, ops[op](sm.History))
+			in, compress, host := r.around.OptimizeInput("g", sm.History), r.around.CompressInput("g", sm.History), r.newHost()
+			call := func() error { _, err := s.Compress(ctx, host, compress); return err }
+			if op == "Optimize" {
+				call = func() error { _, err := o.Optimize(ctx, in); return err }
+			}
+			took[i], err = r.Subject.Timed(ctx, s, call)
 			slow, isLost := errors.AsType[*Lost](err)
 			switch {
 			case isLost && slow.Late:
-				e := whole(ErrSlow, "%s of %d entries gave no answer in time: %s", op, len(sm.History), line(err))
-				found.Judged(sm.Name, e)
+				found.Judged(sm.Name, whole(ErrSlow, "%s of %d entries gave no answer in time: %s", op, len(sm.History), line(err)))
 				return "", found.Err()
 			case isLost || errors.As(err, new(Skipped)):
 				return "", err
 			}
 			// Another error is for other checks to find.
 		}
-		if e := Grows(op, len(few.History), len(many.History), took[0], took[1]); e != nil {
+		if e := grows(op, len(few.History), len(many.History), took[0], took[1]); e != nil {
 			found.Judged(many.Name, e)
 		}
 		details = append(details, fmt.Sprintf("%s %v, then %v", op, took[0], took[1]))
 	}
-	if err := found.Err(); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%d and %d entries: %s", len(few.History), len(many.History), strings.Join(details, "; ")), nil
+	return fmt.Sprintf("%d and %d entries: %s", len(few.History), len(many.History), strings.Join(details, "; ")), found.Err()
 }

@@ -34,7 +34,7 @@ func TestEachMutantIsFound(t *testing.T) {
 					continue
 				}
 				ran = true
-				got, _ := conform.Judge(c.Name, c.Meaning, func() (string, error) { return c.Run(t.Context(), r) })
+				got, _ := c.Judge(t.Context(), r)
 				named := func(f conform.Finding) bool { return f.Rule == m.Rule.Code }
 				switch {
 				case len(got.Findings) > conform.MaxFindings:

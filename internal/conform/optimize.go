@@ -32,34 +32,14 @@ func (r *Runner) optimize(ctx context.Context, o sdk.Optimizer, session string, 
 	if err != nil {
 		return optimized{}, err
 	}
-	var found Problems
-	after, err := Optimized(history, got)
-	if found.Add(err); err != nil {
-		return optimized{}, found
-	}
-	if i := Changed(sent, history); i >= 0 {
-		found.Broken(ErrInputChanged, i, "in Optimize")
-	}
-	found.Add(Reasons(history, got).err())
-	return optimized{got, edits(got), after}, found.err()
+	after, err := JudgeOptimize(history, sent, got)
+	return optimized{got, edits(got), after}, err
 }
 
-// pruning makes one Optimize that is compared with another. The error says that the strategy is lost.
-func (r *Runner) pruning(ctx context.Context, o sdk.Optimizer, session string, history []sdk.Content) (pruning, error) {
+// pruning makes one Optimize that is compared with another.
+func (r *Runner) pruning(ctx context.Context, o sdk.Optimizer, session string, history []sdk.Content) (reply, error) {
 	got, _, err := r.ask(ctx, o, session, history)
-	return prunes(ctx, got, err)
-}
-
-func prunes(ctx context.Context, got sdk.DensityResult, err error) (pruning, error) {
-	switch {
-	case ctx.Err() != nil:
-		return pruning{}, ctx.Err()
-	case lost(err):
-		return pruning{}, err
-	case err != nil:
-		return pruning{failed: err.Error()}, nil
-	}
-	return pruning{DensityResult: got}, nil
+	return replied(ctx, pruned(got), err)
 }
 
 // optimized returns what Optimize makes of all samples. It is asked once a run.
@@ -87,13 +67,7 @@ func checkOptimizeValid(ctx context.Context, r *Runner) (string, error) {
 		edits += t.got.edits
 		found.Add(t.sm.Name, t.err)
 	}
-	if err := found.Err(); err != nil {
-		return "", err
-	}
-	if edits == 0 {
-		return "", r.unseen("it prunes nothing", len(all))
-	}
-	return fmt.Sprintf("%d histories, %d edits", len(all), edits), nil
+	return r.verdict(&found, edits, "it prunes nothing", len(all), "%d histories, %d edits", len(all), edits)
 }
 
 // starts is how many processes must give the same answer. Most languages seed their hash tables per process, so the
@@ -149,7 +123,7 @@ func checkOptimizePure(ctx context.Context, r *Runner) (string, error) {
 type comparison struct {
 	*Runner
 	rule  *check.Rule
-	first []pruning
+	first []reply
 	found Findings
 }
 
@@ -176,19 +150,14 @@ func (c *comparison) round(ctx context.Context, o sdk.Optimizer, detail string, 
 }
 
 func (c *comparison) verdict(how string) (string, error) {
-	if err := c.found.Err(); err != nil {
-		return "", err
-	}
 	n := 0
 	for _, p := range c.first {
-		if edits(p.DensityResult) > 0 {
+		if edits(p.edits) > 0 {
 			n++
 		}
 	}
-	if n == 0 {
-		return "", c.unseen("it prunes nothing", len(c.first))
-	}
-	return fmt.Sprintf("%d histories %s, of which it prunes %d", len(c.first), how, n), nil
+	of := len(c.first)
+	return c.Runner.verdict(&c.found, n, "it prunes nothing", of, "%d histories %s, of which it prunes %d", of, how, n)
 }
 
 // checkIdempotent demands that a strategy leaves its own result alone. One that finds more to prune in it would change
@@ -215,17 +184,11 @@ func checkIdempotent(ctx context.Context, r *Runner) (string, error) {
 			if found.again(first.sm.Name, err); lost(err) {
 				return "", found.Err()
 			}
-		} else if e := DifferentEdits(ErrNotDone, sdk.DensityResult{}, second, "on the optimised history"); e != nil {
-			found.Judged(first.sm.Name, e)
+		} else {
+			found.Add(first.sm.Name, DifferentEdits(ErrNotDone, sdk.DensityResult{}, second, "on the optimised history"))
 		}
 	}
-	if err := found.Err(); err != nil {
-		return "", err
-	}
-	if pruned == 0 {
-		return "", r.unseen("it prunes nothing", len(all))
-	}
-	return fmt.Sprintf("%d histories of which it prunes something", pruned), nil
+	return r.verdict(&found, pruned, "it prunes nothing", len(all), "%d histories of which it prunes something", pruned)
 }
 
 // checkStatements leaves out answers that other checks complain of.
@@ -252,11 +215,5 @@ func checkStatements(ctx context.Context, r *Runner) (string, error) {
 	if _, _, err := r.eachCompressed(ctx, func(c compressed) { judge(c.given.Name, c.answer()) }); err != nil {
 		return "", err
 	}
-	if err := found.Err(); err != nil {
-		return "", err
-	}
-	if read == 0 {
-		return "", r.unseen("it writes no sentence", histories)
-	}
-	return fmt.Sprintf("%d histories, %d sentences", histories, read), nil
+	return r.verdict(&found, read, "it writes no sentence", histories, "%d histories, %d sentences", histories, read)
 }

@@ -29,10 +29,10 @@ func checkSettings(ctx context.Context, r *Runner) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	alone := func(a *Around) (answers, error) {
+	alone := func(a *Around) ([]reply, error) {
 		other, _, end, err := r.fresh(ctx)
 		if err != nil {
-			return answers{}, err
+			return nil, err
 		}
 		defer end()
 		return r.both(ctx, other, a, sm)
@@ -59,48 +59,43 @@ func checkSettings(ctx context.Context, r *Runner) (string, error) {
 			}
 			how := fmt.Sprintf("%s = %s, the first call of a process and one after calls with other settings", f.Key,
 				text.OneLine(string(value), 100))
-			// A value that is right by itself may not go with the others: other checks complain of what fails.
-			if first.pruning.failed == "" && among.pruning.failed == "" {
-				if e := first.pruning.different(ErrSettings, among.pruning, "Optimize: "+how); e != nil {
+			follows := false
+			for k := range first {
+				follows = follows || first[k].different(ErrSettings, defaults[k], "") != nil
+				e := first[k].different(ErrSettings, among[k], how)
+				// A value that is right by itself may not go with the others: other checks complain of what fails.
+				if e == nil || first[k].failed || among[k].failed {
+					continue
+				}
+				// A Compress may answer at random: another process has to agree with the first one.
+				if again, err := alone(&a); err == nil && first[k].different(ErrSettings, again[k], "") == nil {
 					found.Judged(sm.Name, e)
 				}
 			}
-			if first.squeezed != among.squeezed && !first.squeezed.failed && !among.squeezed.failed {
-				// A Compress may answer at random: another process has to agree with the first one.
-				if again, err := alone(&a); err == nil && again.squeezed == first.squeezed {
-					found.Judged(sm.Name, first.squeezed.different(ErrSettings, among.squeezed, "Compress: "+how))
-				}
-			}
-			if first.squeezed != defaults.squeezed || first.pruning.different(ErrSettings, defaults.pruning, "") != nil {
+			if follows {
 				followed++
 			}
 		}
 	}
-	if err := found.Err(); err != nil {
-		return "", err
-	}
-	if followed == 0 {
+	if err := found.Err(); err == nil && followed == 0 {
 		return "", Unseen(fmt.Sprintf("%d values of settings change nothing in the history %q", tried, sm.Name))
 	}
-	return fmt.Sprintf("%d values, of which %d change the answer", tried, followed), nil
+	return fmt.Sprintf("%d values, of which %d change the answer", tried, followed), found.Err()
 }
 
-// answers are what a strategy makes of a history with some settings.
-type answers struct {
-	pruning  pruning
-	squeezed squeezed
-}
-
-// both asks for all that the strategy can do. The error says that it is lost.
-func (r *Runner) both(ctx context.Context, s sdk.Strategy, a *Around, sm samples.Sample) (out answers, err error) {
+// both asks for all that the strategy can do.
+func (r *Runner) both(ctx context.Context, s sdk.Strategy, a *Around, sm samples.Sample) (out []reply, _ error) {
 	if o, err := r.optimizer(s); err == nil {
 		got, err := o.Optimize(ctx, a.OptimizeInput("settings", sm.History))
-		if out.pruning, err = prunes(ctx, got, err); err != nil {
-			return out, on(sm.Name, err)
+		p, err := replied(ctx, pruned(got), err)
+		if err != nil {
+			return nil, err
 		}
+		out = append(out, p)
 	}
 	if r.unusable == nil {
-		out.squeezed, err = r.comes(ctx, s, "settings", a, sm)
+		c, err := r.squeezing(ctx, s, "settings", a, sm)
+		return append(out, c), err
 	}
-	return out, err
+	return out, nil
 }

@@ -1,8 +1,6 @@
 package sdktest
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/thresh-dev/thresh/internal/check"
@@ -27,32 +25,22 @@ func (e *RefusedError) Error() string {
 }
 
 // refused is the error for what is wrong with an answer; nil if nothing is.
-func refused(op string, found conform.Problems) error {
-	if len(found) == 0 {
+func refused(op string, errs ...error) error {
+	var found conform.Findings
+	for _, err := range errs {
+		found.Add("", err)
+	}
+	if found.Err() == nil {
 		return nil
 	}
 	out := &RefusedError{Op: op}
-	for i, err := range found {
-		if i == conform.MaxFindings {
-			out.Problems = append(out.Problems, check.More(len(found)-i).Error())
-			break
-		}
-		out.Problems = append(out.Problems, problem(err))
+	for _, f := range found.All {
+		out.Problems = append(out.Problems, f.String())
+	}
+	if found.More > 0 {
+		out.Problems = append(out.Problems, check.More(found.More).Error())
 	}
 	return out
-}
-
-// problem is a sentence for the author, with what was and what came.
-func problem(err error) string {
-	switch e, ok := errors.AsType[*check.Error](err); {
-	case ok && e.Was != "" && e.Came != "":
-		return fmt.Sprintf("%v: was %q, came %q", err, e.Was, e.Came)
-	case ok && e.Was != "":
-		return fmt.Sprintf("%v: was %q", err, e.Was)
-	case ok && e.Came != "":
-		return fmt.Sprintf("%v: came %q", err, e.Came)
-	}
-	return err.Error()
 }
 
 // CheckDensity returns a [RefusedError] if the result of an Optimize of history would be refused: positions out of
@@ -61,10 +49,8 @@ func problem(err error) string {
 // looks like a success, signed thinking changed, a pinned entry or a block of unknown kind changed, a call or a response
 // that lost its other half.
 func CheckDensity(history []sdk.Content, r sdk.DensityResult) error {
-	var found conform.Problems
 	_, err := conform.Optimized(history, r)
-	found.Add(err)
-	return refused("Optimize", found)
+	return refused("Optimize", err)
 }
 
 // CheckCompressed returns a [RefusedError] if the result of a Compress of history would be refused: an empty history,
@@ -72,8 +58,6 @@ func CheckDensity(history []sdk.Content, r sdk.DensityResult) error {
 // its own or in the name of a person, a pinned entry or a block of unknown kind changed, a call or a response that lost its other half. The entries of the result must come from the history that the strategy was given: that is how kept ones
 // are told from new ones.
 func CheckCompressed(history []sdk.Content, r sdk.CompressResult) error {
-	var found conform.Problems
 	_, _, err := conform.Compressed(history, r, "")
-	found.Add(err)
-	return refused("Compress", found)
+	return refused("Compress", err)
 }

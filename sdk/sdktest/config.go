@@ -169,6 +169,6 @@ func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.Compres
 			Profile:          c.Profile,
 			Model:            c.model(info),
 		},
-		TokensIn: tokensIn(counted, count),
+		TokensIn: conform.TokensIn(counted, count),
 	}, err
 }

@@ -43,7 +43,7 @@ func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 		More: "give one in which it does to Optimize or Compress"}
 	said, unseen := 0, map[string][]string{}
 	for _, check := range append([]conform.Check{prints}, conform.Checks()...) {
-		result, _ := conform.Judge(check.Name, check.Meaning, func() (string, error) { return check.Run(tb.Context(), r) })
+		result, _ := check.Judge(tb.Context(), r)
 		for _, f := range result.Findings {
 			if said++; said <= conform.MaxFindings {
 				tb.Errorf("%s: %v", check.Name, f)
@@ -69,13 +69,13 @@ func (c Config) around(info sdk.Info) (conform.Around, error) {
 		return standard, err
 	}
 	a := standard
-	c.WorkspaceRoot = cmp.Or(c.WorkspaceRoot, conform.Root)
-	c.Density = cmp.Or(c.Density, new(conform.Density()))
-	c.UserMessageBudget = cmp.Or(c.UserMessageBudget, new(conform.Budget))
-	c.Reason = cmp.Or(c.Reason, sdk.ReasonManual)
-	c.Model = cmp.Or(c.Model, new(conform.Model()))
+	c.WorkspaceRoot = cmp.Or(c.WorkspaceRoot, standard.Optimize.WorkspaceRoot)
+	c.Density = cmp.Or(c.Density, &standard.Optimize.Density)
+	c.UserMessageBudget = cmp.Or(c.UserMessageBudget, &standard.Compress.UserMessageBudget)
+	c.Reason = cmp.Or(c.Reason, standard.Compress.Reason)
+	c.Model = cmp.Or(c.Model, &standard.Model)
 	if c.Todos == nil {
-		c.Todos = conform.Todos()
+		c.Todos = standard.Compress.Todos
 	}
 	if a.Optimize, err = c.optimizeInput(info, nil); err != nil {
 		return a, err
@@ -97,7 +97,7 @@ func (c Config) around(info sdk.Info) (conform.Around, error) {
 var stdout sync.Mutex
 
 // prints looks for a strategy that writes to standard output in its calls. The plain session is enough.
-var prints = conform.NewCheck("stdout", "nothing is on standard output", func(ctx context.Context, r *conform.Runner) (string, error) {
+var prints = conform.Check{Name: "stdout", Run: func(ctx context.Context, r *conform.Runner) (string, error) {
 	var err error
 	printed, broken := captured(func() { err = r.Once(ctx) })
 	if err = cmp.Or(err, broken); err != nil {
@@ -108,7 +108,7 @@ var prints = conform.NewCheck("stdout", "nothing is on standard output", func(ct
 		found.Judged(samples.Plain, &check.Error{Index: -1, Err: conform.ErrPrints, Came: text.OneLine(printed, 100)})
 	}
 	return "", found.Err()
-})
+}}
 
 // captured returns what f writes to os.Stdout.
 func captured(f func()) (string, error) {

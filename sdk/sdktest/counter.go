@@ -51,13 +51,3 @@ func blockText(b sdk.Block) string {
 	}
 	return strings.Join(texts, "\n")
 }
-
-// tokensIn counts every entry once and returns what counts a run of them, at no further cost: a host's entries come
-// with their counts too.
-func tokensIn(history []sdk.Content, count Counter) func(from, to int) int {
-	sums := make([]int, len(history)+1) // sums[i] is what the entries before i count
-	for i := range history {
-		sums[i+1] = sums[i] + count(history[i:i+1])
-	}
-	return func(from, to int) int { return sums[to] - sums[from] }
-}

@@ -80,35 +80,25 @@ func (c Config) Optimize(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	}
 	count := c.counter()
 	out := Optimized{DensityResult: r, History: history, TokensBefore: count(history), TokensAfter: count(history)}
-	var found conform.Problems
-	after, err := conform.Optimized(history, r)
-	if err != nil {
-		found.Add(err)
-		return out, refused("Optimize", found)
+	after, err := conform.JudgeOptimize(history, in.History, r)
+	if after == nil {
+		return out, refused("Optimize", err)
 	}
 	out.History, out.TokensAfter = after, count(after)
-	if i := conform.Changed(in.History, history); i >= 0 {
-		found.Broken(conform.ErrInputChanged, i, "in Optimize")
-	}
-	// Reported as problems although the host goes on without them.
-	found.Add(conform.Reasons(history, r))
-	found.Judged(conform.Untrue(history, out.History, cmp.Or(c.WorkspaceRoot, defaultRoot)))
+	found := []error{err}
+	found = append(found, conform.Untrue(history, out.History, cmp.Or(c.WorkspaceRoot, defaultRoot)))
 	again, _, err := c.optimizeOnce(ctx, o, info, history)
 	if err != nil {
 		return out, fmt.Errorf("second run on the same history: %w", err)
 	}
-	if e := conform.DifferentEdits(conform.ErrRandom, r, again, "the first run, then the second"); e != nil {
-		found.Add(e)
-	}
+	found = append(found, conform.DifferentEdits(conform.ErrRandom, r, again, "the first run, then the second"))
 	// On every turn the host optimises what it optimised before.
 	rest, _, err := c.optimizeOnce(ctx, o, info, out.History)
 	if err != nil {
 		return out, fmt.Errorf("second run, on the optimised history: %w", err)
 	}
-	if e := conform.DifferentEdits(conform.ErrNotDone, sdk.DensityResult{}, rest, "on the optimised history"); e != nil {
-		found.Add(e)
-	}
-	return out, refused("Optimize", found)
+	found = append(found, conform.DifferentEdits(conform.ErrNotDone, sdk.DensityResult{}, rest, "on the optimised history"))
+	return out, refused("Optimize", found...)
 }
 
 // optimizeOnce runs one Optimize on a copy of the history, and returns the input to compare it with afterwards.
@@ -139,18 +129,15 @@ func (c Config) Compress(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 		return Compressed{Requests: host.Asked()}, fmt.Errorf("%s: Compress: %w", info.Name, err)
 	}
 	out := Compressed{CompressResult: r, Requests: host.Asked()}
-	var found conform.Problems
-	out.History, _, err = conform.Compressed(history, r, "")
-	found.Add(err)
+	out.History, _, err = conform.JudgeCompress(history, in.History, r, host)
 	count := c.counter()
 	out.TokensBefore, out.TokensAfter = count(history), count(out.History)
-	if i := conform.Changed(in.History, history); i >= 0 {
-		found.Broken(conform.ErrInputChanged, i, "in Compress")
+	found := []error{err}
+	for _, e := range host.Beyond() {
+		found = append(found, e)
 	}
-	found.Judged(host.Beyond())
-	if len(found) == 0 && r.NoOp == "" {
-		found.Judged(conform.Untrue(history, out.History, cmp.Or(c.WorkspaceRoot, defaultRoot)))
+	if err == nil && r.NoOp == "" {
+		found = append(found, conform.Untrue(history, out.History, cmp.Or(c.WorkspaceRoot, defaultRoot)))
 	}
-	found.Add(conform.Honest(r, len(out.Requests)))
-	return out, refused("Compress", found)
+	return out, refused("Compress", found...)
 }

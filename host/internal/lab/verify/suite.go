@@ -61,8 +61,8 @@ type suite struct {
 }
 
 // judge runs one check.
-func (s *suite) judge(ctx context.Context, c Check) conform.Result {
-	r, err := conform.Judge(c.Name, c.Meaning, func() (string, error) { return c.run(ctx, s) })
+func (s *suite) judge(ctx context.Context, c conform.Check) conform.Result {
+	r, err := c.Judge(ctx, s.strategies)
 	// The machine's fault, such as a full disk: the run ends without a verdict on the plugin.
 	if errors.Is(err, plugins.ErrHost) {
 		s.lacking = err

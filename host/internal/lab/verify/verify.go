@@ -59,7 +59,8 @@ func Run(ctx context.Context, binary string, o Options) (*Report, error) {
 }
 
 func run(ctx context.Context, binary string, o Options, limits bounds) (*Report, error) {
-	chosen, err := choose(o.Only)
+	s := &suite{bounds: limits, plugins: o.Plugins, log: o.Logger}
+	chosen, err := choose(s.checks(), o.Only)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func run(ctx context.Context, binary string, o Options, limits bounds) (*Report,
 	if err != nil {
 		return nil, fmt.Errorf("creating a directory for the plugin: %w", err)
 	}
-	s := &suite{binary: b, spawner: spawner, bounds: limits, plugins: o.Plugins, log: o.Logger}
+	s.binary, s.spawner = b, spawner
 	s.strategies = &conform.Runner{Subject: s, Around: conform.Standard, Limits: limits.Limits, With: o.With,
 		More: "name a recording in which it does: --with FILE"}
 	if s.log == nil {
@@ -102,8 +103,7 @@ func run(ctx context.Context, binary string, o Options, limits bounds) (*Report,
 }
 
 // choose returns the checks with the given names, in the order in which they run; without names, all.
-func choose(names []string) ([]Check, error) {
-	all := Checks()
+func choose(all []conform.Check, names []string) ([]conform.Check, error) {
 	if len(names) == 0 {
 		return all, nil
 	}
@@ -116,7 +116,7 @@ func choose(names []string) ([]Check, error) {
 			return nil, fmt.Errorf("%w %q; want %s", ErrUnknownCheck, name, strings.Join(known, ", "))
 		}
 	}
-	return slices.DeleteFunc(all, func(c Check) bool { return !slices.Contains(names, c.Name) }), nil
+	return slices.DeleteFunc(all, func(c conform.Check) bool { return !slices.Contains(names, c.Name) }), nil
 }
 
 // examine opens and hashes the file without starting it. All later starts use this open file, so the report describes

@@ -1,10 +1,13 @@
 package conform
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/rewrite"
@@ -25,6 +28,21 @@ func Optimized(history []sdk.Content, r sdk.DensityResult) ([]sdk.Content, error
 		return nil, err
 	}
 	return recorded(Apply(history, r), parts, ""), nil
+}
+
+// JudgeOptimize judges an Optimize by itself. sent is what the strategy was given of the history, and could have changed.
+func JudgeOptimize(history, sent []sdk.Content, r sdk.DensityResult) (after []sdk.Content, _ error) {
+	after, err := Optimized(history, r)
+	if err != nil {
+		return nil, err
+	}
+	var found Findings
+	if i := Changed(sent, history); i >= 0 {
+		found.Judged("", &check.Error{Index: i, Err: ErrInputChanged, Detail: "in Optimize"})
+	}
+	// Reported although the host goes on without them.
+	found.Add("", reasons(history, r))
+	return after, found.Err()
 }
 
 // Apply returns the history after the edits of a result, which must be one that [Optimized] accepts. Its entries say
@@ -62,28 +80,37 @@ func recorded(after []sdk.Content, parts []check.Part, maker string) []sdk.Conte
 	return after
 }
 
-// Reasons finds reasons that would be dropped. The host refuses nothing for them; their author will want to know.
-func Reasons(history []sdk.Content, r sdk.DensityResult) (found Problems) {
+// reasons finds reasons that would be dropped. The host refuses nothing for them; their author will want to know.
+func reasons(history []sdk.Content, r sdk.DensityResult) error {
+	var found Findings
 	for _, i := range slices.Sorted(maps.Keys(r.Reasons)) {
 		reason := r.Reasons[i]
 		_, replaced := r.Replacements[i]
 		_, removed := slices.BinarySearch(r.Removals, i)
 		switch clean := reason.Clean(len(history)); {
 		case !replaced && !removed:
-			found.Add(fmt.Errorf("Reasons names entry %d, which is neither removed nor replaced", i))
+			found.Add("", fmt.Errorf("Reasons names entry %d, which is neither removed nor replaced", i))
 		case clean.Rule != reason.Rule:
-			found.Add(fmt.Errorf("the rule %q in the reason of entry %d would be dropped; "+
+			found.Add("", fmt.Errorf("the rule %q in the reason of entry %d would be dropped; "+
 				"use at most %d characters of a to z, 0 to 9 and hyphens", reason.Rule, i, sdk.MaxRule))
 		case clean.SupersededBy != reason.SupersededBy:
-			found.Add(fmt.Errorf("the reason of entry %d says that entry %d superseded it, but the history has %d entries, "+
+			found.Add("", fmt.Errorf("the reason of entry %d says that entry %d superseded it, but the history has %d entries, "+
 				"counted from 0", i, *reason.SupersededBy, len(history)))
 		}
 	}
-	return found
+	return found.Err()
 }
 
-// DifferentEdits says where two results of Optimize differ that should not, of a and then of b: nil if nowhere.
-func DifferentEdits(rule *check.Rule, a, b sdk.DensityResult, detail string) *check.Error {
+// DifferentEdits is differentEdits as an error.
+func DifferentEdits(rule *check.Rule, a, b sdk.DensityResult, detail string) error {
+	if e := differentEdits(rule, a, b, detail); e != nil {
+		return e
+	}
+	return nil
+}
+
+// differentEdits says where two results of Optimize differ that should not, of a and then of b: nil if nowhere.
+func differentEdits(rule *check.Rule, a, b sdk.DensityResult, detail string) *check.Error {
 	does := func(r sdk.DensityResult, i int) string {
 		_, removed := slices.BinarySearch(r.Removals, i)
 		if now, replaced := r.Replacements[i]; replaced {
@@ -116,24 +143,56 @@ func DifferentEdits(rule *check.Rule, a, b sdk.DensityResult, detail string) *ch
 
 func edits(r sdk.DensityResult) int { return len(r.Removals) + len(r.Replacements) }
 
-// pruning is what an Optimize came to, to be compared. An error that the strategy returns is an answer too: it must be as
-// reproducible as any other.
-type pruning struct {
-	sdk.DensityResult
-	failed string
+// reply is what a call came to, to be compared. An error that the strategy returns is a reply too: that of an Optimize must
+// be as reproducible as any other.
+type reply struct {
+	edits  sdk.DensityResult // of an Optimize that did not fail
+	key    string            // of any other: two of them are the same if and only if these are equal
+	said   string            // for people
+	failed bool
 }
 
-func (p pruning) different(rule *check.Rule, then pruning, detail string) *check.Error {
-	if p.failed == "" && then.failed == "" {
-		return DifferentEdits(rule, p.DensityResult, then.DensityResult, detail)
-	} else if p.failed == then.failed {
+// replied returns the reply of a call that returned err. The error says that asking on makes no sense.
+func replied(ctx context.Context, r reply, err error) (reply, error) {
+	switch {
+	case ctx.Err() != nil:
+		return reply{}, ctx.Err()
+	case lost(err):
+		return reply{}, err
+	case err != nil:
+		said := "error: " + line(err)
+		return reply{key: said, said: said, failed: true}, nil
+	}
+	return r, nil
+}
+
+func pruned(r sdk.DensityResult) reply {
+	return reply{edits: r, said: fmt.Sprintf("%d edits", edits(r))}
+}
+
+func squeezed(r sdk.CompressResult) reply {
+	if r.NoOp != "" {
+		return reply{key: noOp + string(r.NoOp), said: noOp + string(r.NoOp)}
+	}
+	var b strings.Builder
+	for _, e := range named(r.History) {
+		b.WriteString(e.ID)
+		b.Write(e.Content.AppendJSON(nil))
+	}
+	counts, _ := json.Marshal(r.Metadata) // numbers and names
+	b.Write(counts)
+	return reply{key: b.String(), said: fmt.Sprintf("%d entries, %d bytes", len(r.History), b.Len())}
+}
+
+const noOp = "no-op: "
+
+// different says where two replies differ that should not, r and then another one: nil if they do not.
+func (r reply) different(rule *check.Rule, then reply, detail string) *check.Error {
+	switch {
+	case r.key == "" && then.key == "":
+		return differentEdits(rule, r.edits, then.edits, detail)
+	case r.key == then.key:
 		return nil
 	}
-	said := func(p pruning) string {
-		if p.failed != "" {
-			return text.OneLine("error: "+p.failed, 200)
-		}
-		return fmt.Sprintf("%d edits", edits(p.DensityResult))
-	}
-	return &check.Error{Index: -1, Err: rule, Detail: detail, Was: said(p), Came: said(then)}
+	return &check.Error{Index: -1, Err: rule, Detail: detail, Was: text.OneLine(r.said, 200), Came: text.OneLine(then.said, 200)}
 }
