@@ -1,6 +1,3 @@
-// Package conform has the rules for strategies that the host does not enforce (rules.go), and judges answers by them:
-// 'thresh plugins verify' holds plugins to them over the wire, and package sdktest strategies in a test's process. The
-// histories are those of package samples; what the host does enforce is in package check.
 package conform
 
 import (

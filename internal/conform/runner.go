@@ -86,7 +86,9 @@ func (r *Runner) shared(ctx context.Context) (sdk.Strategy, error) {
 	}
 	r.info = s.Info()
 	a, err := r.Around(r.info)
-	r.around = &a
+	if err == nil {
+		r.around = &a
+	}
 	return s, err
 }
 

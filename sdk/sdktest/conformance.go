@@ -33,17 +33,21 @@ import (
 // prompt "compression". ContextLimit is set for each history so that the threshold is just reached.
 func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 	tb.Helper()
-	CheckInfo(tb, s)
-	if tb.Failed() {
-		return // without a valid Info nothing can be asked
+	err := checkInfo(s)
+	if err == nil {
+		_, err = c.around(s.Info())
+	}
+	if err != nil {
+		tb.Error(err)
+		return
 	}
 	limits := conform.DefaultLimits()
 	limits.Large, limits.Slow, limits.Settings = 1<<20, 0, 0
 	r := &conform.Runner{Subject: conform.Value(s), Around: c.around, Limits: limits,
-		More: "give one in which it does to Optimize or Compress"}
+		More: "try one in which it does with Optimize or Compress"}
 	said, unseen := 0, map[string][]string{}
 	for _, check := range append([]conform.Check{prints}, conform.Checks()...) {
-		result, _ := check.Judge(tb.Context(), r)
+		result, _ := check.Judge(tb.Context(), r) // what went wrong is in its findings
 		for _, f := range result.Findings {
 			if said++; said <= conform.MaxFindings {
 				tb.Errorf("%s: %v", check.Name, f)

@@ -12,58 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
-	"github.com/thresh-dev/thresh/sdk/turns"
 )
-
-// suffix keeps the end of a history.
-type suffix struct{ carelessly, silently, thoroughly, forgetfully, boastfully bool }
-
-func (suffix) Info() sdk.Info {
-	return sdk.Info{Name: "suffix", Version: "1.0.0", Trigger: sdk.Threshold(0.8)}
-}
-
-func (s suffix) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
-	n := len(in.History)
-	kept := turns.KeepLast(in.History, n-n*3/4)
-	switch {
-	case s.carelessly:
-		kept = in.History[n*3/4:]
-	case s.thoroughly:
-		kept = turns.SafeTail(in.History, n-n*3/4)
-	}
-	if len(kept) == n {
-		return sdk.NoOp(sdk.NoOpNoGain), nil
-	}
-	fits, err := in.Fits(ctx, host, kept)
-	m := sdk.CompressMetadata{TargetMissed: !fits && !s.silently}
-	if !s.forgetfully {
-		m.Counts = map[string]int64{"dropped": int64(n - len(kept))}
-	}
-	if s.boastfully {
-		kept = slices.Clone(kept)
-		boast(kept)
-	}
-	return sdk.Applied(kept, m), err
-}
-
-// boast replaces the first line of the first result that has two.
-func boast(kept []sdk.Content) {
-	for i, e := range kept {
-		for j, b := range e.Blocks {
-			r, ok := b.(sdk.ToolResponse)
-			_, rest, several := strings.Cut(r.ResultText(), "\n")
-			if ok && several && rest != "" && !r.Failed() && r.Result[0] == '"' && !e.Pinned() {
-				kept[i].Blocks = slices.Clone(e.Blocks)
-				kept[i].Blocks[j] = r.WithResultText("[… 9999 lines omitted]\n" + rest)
-				return
-			}
-		}
-	}
-}
-
-func TestConformanceAcceptsWhatTheHostAccepts(t *testing.T) {
-	sdktest.Conformance(t, suffix{}, sdktest.Config{})
-}
 
 // complaints takes note of what a test is failed for.
 type complaints struct {
@@ -131,49 +80,44 @@ func TestConformanceAcceptsAMemoThatFollowsTheHistory(t *testing.T) {
 	sdktest.Conformance(t, remembering{}, sdktest.Config{})
 }
 
-func TestConformanceNamesTheHistoryAndTheRule(t *testing.T) {
-	for name, tc := range map[string]struct {
-		strategy sdk.Strategy
-		want     string
-	}{
-		"a response without its call": {suffix{carelessly: true}, "[orphaned]"},
-		"a target that was missed":    {suffix{silently: true}, "[target-missed]"},
-		"people who are gone":         {suffix{forgetfully: true}, "the metadata speaks of 0); count what is dropped, or say what was preserved [people-gone]: was"},
-		"a mark that is not true":     {suffix{boastfully: true}, `[untrue]: came "[… 9999 lines omitted]"`},
-		"a pinned entry that is gone": {suffix{thoroughly: true}, "[pinned]"},
-		"a stale memo":                {remembering{stale: true}, "[memo]"},
-		"a memo of applied edits":     {remembering{misplaces: true}, "left by edits that were applied"},
-		"a change of what was seen": {remembering{scribbles: true},
-			"changed its input in place (later calls of the session see it too)"},
+// That each mutant is found is tested in package conform. These need what is done here: copies, caught panics, sessions,
+// another standard output, and the host of a test.
+func TestConformanceNamesTheCheckTheHistoryAndTheRule(t *testing.T) {
+	mutant := func(name string) sdk.Strategy {
+		s, ok := mutants.New(name)
+		if !ok {
+			t.Fatal(name)
+		}
+		return s
+	}
+	for want, s := range map[string]sdk.Strategy{
+		`settings-calls: history "all of it, 1"`:                                               mutant("keeps-its-first-settings"),
+		`compress-valid: history "entries without blocks": the strategy panics (in honest.go:`: mutant("trips-over-empty-entries-in-compress"),
+		`stdout: history "plain session": it writes to standard output, which belongs to the handshake; log to standard ` +
+			`error (in Go also: in.Log) [stdout]: came "compressing`: mutant("prints-in-compress"),
+		"no-op hides it (when the model breaks off in mid-answer)":           mutant("swallows-failures"),
+		"the metadata speaks of 0); count what is dropped, or say what was ": mutant("drops-people-silently"),
+		"[memo]":                                remembering{stale: true},
+		"left by edits that were applied":       remembering{misplaces: true},
+		"later calls of the session see it too": remembering{scribbles: true},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			race.Skip(t)
 			c := &complaints{TB: t}
-			sdktest.Conformance(c, tc.strategy, sdktest.Config{})
-			all := strings.Join(c.said, "\n")
-			if !strings.Contains(all, tc.want) || !strings.Contains(all, `history "`) {
-				t.Errorf("got %s", all)
+			sdktest.Conformance(c, s, sdktest.Config{})
+			if all := strings.Join(c.said, "\n"); !strings.Contains(all, want) {
+				t.Errorf("got %.2000s", all)
 			}
 		})
 	}
 }
 
-// That each mutant is found is tested in package conform. These need what is done here: copies, caught panics, another
-// standard output, and the host of a test.
-func TestConformanceFindsMutants(t *testing.T) {
-	race.Skip(t)
-	for _, m := range mutants.All() {
-		switch m.Name {
-		case "keeps-its-first-settings", "trips-over-empty-entries-in-compress", "prints-in-compress", "swallows-failures":
-			t.Run(m.Name, func(t *testing.T) {
-				t.Parallel()
-				s, _ := mutants.New(m.Name)
-				c := &complaints{TB: t}
-				sdktest.Conformance(c, s, sdktest.Config{})
-				if all := strings.Join(c.said, "\n"); !strings.Contains(all, "["+m.Rule.Code+"]") {
-					t.Errorf("got %.2000s", all)
-				}
-			})
-		}
+func TestConformanceRefusesSettingsThatAreNotDeclared(t *testing.T) {
+	c := &complaints{TB: t}
+	sdktest.Conformance(c, remembering{}, sdktest.Config{Settings: map[string]any{"other": 1}})
+	if len(c.said) != 1 || !strings.Contains(c.said[0], `"other"`) {
+		t.Errorf("got %q", c.said)
 	}
 }
 

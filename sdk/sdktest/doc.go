@@ -5,7 +5,7 @@
 // host would refuse the answer. [ParseHistory] reads a history from JSON; [CheckInfo] checks what the strategy says of
 // itself. [Remains] and [RemainsText] say what should be left.
 //
-// [Conformance] tries a strategy on histories that have confused one before.
+// [Conformance] tries a strategy on histories that have confused one before, as `thresh plugins verify` does.
 //
 // The rules that it applies are the host's own (internal/check), so a strategy that passes here is not refused
 // later. Settings that a test leaves out are the host's defaults.

@@ -12,14 +12,19 @@ import (
 // plugin, or if it does not say the same each time.
 func CheckInfo(tb testing.TB, s sdk.Strategy) {
 	tb.Helper()
-	if err := sdk.Check(s); err != nil {
-		// Without a valid Info there is nothing to compare.
+	if err := checkInfo(s); err != nil {
 		tb.Error(err)
-		return
+	}
+}
+
+func checkInfo(s sdk.Strategy) error {
+	if err := sdk.Check(s); err != nil {
+		return err // without a valid Info there is nothing to compare
 	}
 	if first, second := s.Info(), s.Info(); !reflect.DeepEqual(first, second) {
-		tb.Errorf("Info says %+v the first time and %+v the second; it must always be the same", first, second)
+		return fmt.Errorf("Info says %+v the first time and %+v the second; it must always be the same", first, second)
 	}
+	return nil
 }
 
 // checkSetting reports whether value is one that may be given to a declared setting.

@@ -9,7 +9,7 @@ import (
 // Mutant is a strategy with one fault.
 type Mutant struct {
 	Name string
-	// Check is the check of verify that finds it, Rule the rule that it breaks.
+	// Check is the check that finds it, Rule the rule that it breaks.
 	Check string
 	Rule  *check.Rule
 }
