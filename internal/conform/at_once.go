@@ -49,7 +49,7 @@ func (r *Runner) optimizeAtOnce(ctx context.Context, o sdk.Optimizer) error {
 	}
 	return r.atOnce(func(i, k int, sm samples.Sample) *check.Error {
 		// Different session ids: a plugin may serialise the calls of one session, and the fault is between sessions.
-		got, err := r.pruning(ctx, o, fmt.Sprint("s", i), sm.History)
+		got, err := r.pruning(ctx, o, fmt.Sprint("s", i), sm)
 		if err != nil {
 			got = reply{key: err.Error(), said: err.Error(), failed: true}
 		}

@@ -178,7 +178,11 @@ func checkHuman(ctx context.Context, r *Runner) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.verdict(&found, n, "it compresses nothing", of, "%d of %d entries of people are gone, and counted", lostAll, ofAll)
+	detail := fmt.Sprintf("%d of %d entries of people are gone, and counted", lostAll, ofAll)
+	if lostAll == 0 {
+		detail = fmt.Sprintf("all %d entries of people are kept", ofAll)
+	}
+	return r.verdict(&found, n, "it compresses nothing", of, "%s", detail)
 }
 
 func checkTarget(ctx context.Context, r *Runner) (string, error) {
@@ -208,7 +212,7 @@ func checkTarget(ctx context.Context, r *Runner) (string, error) {
 // squeezing makes one Compress that is compared with another.
 func (r *Runner) squeezing(ctx context.Context, s sdk.Strategy, session string, a *Around, sm samples.Sample) (reply, error) {
 	got, err := s.Compress(ctx, r.newHost(), a.CompressInput(session, Curated(sm).History))
-	return replied(ctx, squeezed(got), err)
+	return replied(ctx, sm.Name, squeezed(got), err)
 }
 
 // checkCompressPure demands that a Compress depends on its request alone. Two histories that no other check has are

@@ -41,7 +41,10 @@ func checkDelta(ctx context.Context, r *Runner) (string, error) {
 			return "", err
 		}
 		err = d.play(ctx, session, sm, rand.New(rand.NewPCG(uint64(i), 1)))
-		if found.Add(sm.Name, err); found.full() || lost(err) {
+		if lost(err) {
+			return "", err
+		}
+		if found.Add(sm.Name, err); found.full() {
 			break
 		}
 	}
@@ -71,7 +74,7 @@ func (d *delta) play(ctx context.Context, session Session, sm samples.Sample, rn
 		now = append(now[:len(now):len(now)], left[:n]...)
 		left = left[n:]
 		// First in a session that is used once: its answer owes nothing to a memo.
-		want, err := d.pruning(ctx, d.o, fmt.Sprint("whole ", step, " ", sm.Name), now)
+		want, err := d.pruning(ctx, d.o, fmt.Sprint("whole ", step, " ", sm.Name), samples.Sample{Name: sm.Name, History: now})
 		if err != nil {
 			return err
 		}
@@ -81,7 +84,7 @@ func (d *delta) play(ctx context.Context, session Session, sm samples.Sample, rn
 		if err != nil && (errors.Is(err, ErrInputChanged) || strings.Contains(err.Error(), inPlace)) {
 			return err
 		}
-		got, err := replied(ctx, pruned(answer), err)
+		got, err := replied(ctx, sm.Name, pruned(answer), err)
 		if err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ func checkGrowth(ctx context.Context, r *Runner) (string, error) {
 			slow, isLost := errors.AsType[*Lost](err)
 			switch {
 			case isLost && slow.Late:
-				found.Judged(sm.Name, whole(ErrSlow, "%s of %d entries gave no answer in time: %s", op, len(sm.History), line(err)))
+				found.Judged(sm.Name, whole(ErrSlow, "%s of %d entries gave no answer in time", op, len(sm.History)))
 				return "", found.Err()
 			case isLost || errors.As(err, new(Skipped)):
 				return "", err

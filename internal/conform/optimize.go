@@ -37,9 +37,9 @@ func (r *Runner) optimize(ctx context.Context, o sdk.Optimizer, session string, 
 }
 
 // pruning makes one Optimize that is compared with another.
-func (r *Runner) pruning(ctx context.Context, o sdk.Optimizer, session string, history []sdk.Content) (reply, error) {
-	got, _, err := r.ask(ctx, o, session, history)
-	return replied(ctx, pruned(got), err)
+func (r *Runner) pruning(ctx context.Context, o sdk.Optimizer, session string, sm samples.Sample) (reply, error) {
+	got, _, err := r.ask(ctx, o, session, sm.History)
+	return replied(ctx, sm.Name, pruned(got), err)
 }
 
 // optimized returns what Optimize makes of all samples. It is asked once a run.
@@ -134,10 +134,10 @@ func (c *comparison) round(ctx context.Context, o sdk.Optimizer, detail string, 
 		return err
 	}
 	for i, sm := range all {
-		got, err := c.pruning(ctx, o, session(i), sm.History)
+		got, err := c.pruning(ctx, o, session(i), sm)
 		switch {
 		case err != nil:
-			return on(sm.Name, err)
+			return err
 		case len(c.first) == i:
 			c.first = append(c.first, got)
 			continue

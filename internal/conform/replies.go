@@ -152,13 +152,13 @@ type reply struct {
 	failed bool
 }
 
-// replied returns the reply of a call that returned err. The error says that asking on makes no sense.
-func replied(ctx context.Context, r reply, err error) (reply, error) {
+// replied returns the reply of a call with a history that returned err. The error says that asking on makes no sense.
+func replied(ctx context.Context, history string, r reply, err error) (reply, error) {
 	switch {
 	case ctx.Err() != nil:
 		return reply{}, ctx.Err()
 	case lost(err):
-		return reply{}, err
+		return reply{}, fmt.Errorf("history %q: %w", history, err)
 	case err != nil:
 		said := "error: " + line(err)
 		return reply{key: said, said: said, failed: true}, nil

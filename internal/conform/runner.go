@@ -2,7 +2,6 @@ package conform
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -232,12 +231,4 @@ func (r *Runner) Once(ctx context.Context) error {
 	}
 	_, _ = r.compress(ctx, s, r.Plain(), r.newHost())
 	return nil
-}
-
-// on adds the name of the sample to an error about what a strategy did with it; nil stays nil.
-func on(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("history %q: %w", name, err)
 }

@@ -38,7 +38,7 @@ func checkSlow(ctx context.Context, r *Runner) (string, error) {
 	if _, err := r.compress(ctx, s, r.Plain(), host); err != nil {
 		return "", fmt.Errorf("with %v for each answer of the host: %w", r.Limits.Slow, err)
 	}
-	return fmt.Sprintf("%d requests, of which %d to the model", host.Requests.Load(), host.Generations.Load()), nil
+	return fmt.Sprintf("requests: %d, of which to the model: %d", host.Requests.Load(), host.Generations.Load()), nil
 }
 
 // checkFailing demands that a failing service fails at most the call, and that the error code is passed on. The host

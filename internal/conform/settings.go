@@ -87,7 +87,7 @@ func checkSettings(ctx context.Context, r *Runner) (string, error) {
 func (r *Runner) both(ctx context.Context, s sdk.Strategy, a *Around, sm samples.Sample) (out []reply, _ error) {
 	if o, err := r.optimizer(s); err == nil {
 		got, err := o.Optimize(ctx, a.OptimizeInput("settings", sm.History))
-		p, err := replied(ctx, pruned(got), err)
+		p, err := replied(ctx, sm.Name, pruned(got), err)
 		if err != nil {
 			return nil, err
 		}

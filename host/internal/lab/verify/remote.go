@@ -157,7 +157,7 @@ func (m *mirrored) Add(all []sdk.Content) {
 func (m *mirrored) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.DensityResult, string, error) {
 	in.SessionID = m.id
 	got, err := m.optimize(ctx, in, m.entries, m.epoch)
-	return got, "sent the whole history, then what is new", err
+	return got, "the plugin was sent what is new", err
 }
 
 // Rewrite keeps the entries that stay: the same pointers with the same ids. Edited ones keep their ids.
