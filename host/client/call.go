@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -22,56 +23,58 @@ const (
 	maxPause   = time.Second
 )
 
-// members are the parameters of a method.
-type members map[string]any
-
-// call calls a method. A has members of the answer; their names may begin with a capital. A request that the host did
-// not take, because it could not be reached or was about to end, is made again for some seconds, and so is one with a
-// key, which takes place once.
-func call[A any](ctx context.Context, c *Client, method string, params members) (A, error) {
-	var answer A
-	err := c.try(ctx, method, params, func(body io.Reader) error {
-		answer = *new(A)
-		return json.NewDecoder(body).Decode(&answer)
+// Call calls a method by its name, with parameters that become a JSON object, and reads its result into one; nil reads
+// none. It is for what a newer host can do: everything else has a method. A result that comes in lines is not one.
+//
+// A request that the host did not take, because it could not be reached or was about to end, is made again for some
+// seconds, and so is an addition, which has a key and takes place once.
+func (c *Client) Call(ctx context.Context, method string, params, result any) error {
+	return c.try(ctx, method, params, func(body io.Reader) error {
+		if result == nil {
+			return nil
+		}
+		return json.NewDecoder(body).Decode(result)
 	})
+}
+
+// call is Call for a result of a type.
+func call[A any](ctx context.Context, c *Client, method string, params any) (answer A, err error) {
+	err = c.Call(ctx, method, params, &answer)
 	return answer, err
 }
 
-// do is call for a method without a result.
-func do(ctx context.Context, c *Client, method string, params members) error {
-	_, err := call[struct{}](ctx, c, method, params)
-	return err
-}
-
-func (c *Client) try(ctx context.Context, method string, params members, read func(io.Reader) error) error {
+func (c *Client) try(ctx context.Context, method string, params any, read func(io.Reader) error) error {
 	body, err := rawjson.Encode(params)
 	if err != nil {
-		return &Error{Kind: "request", Err: err}
+		return fault(api.KindRequest, err).Error
 	}
-	key, _ := params["key"].(string)
+	key := ""
+	if add, ok := params.(api.AddRequest); ok {
+		key = add.Key
+	}
 	until := time.Now().Add(tryFor)
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
-		failed := c.once(ctx, method, body, read)
-		if failed == nil {
+		f := c.once(ctx, method, body, read)
+		if f == nil {
 			return nil
 		}
-		failed.Key = key
-		if !failed.untaken && (!failed.Retryable || key == "") || time.Now().Add(pause).After(until) {
-			return failed
+		f.Key = key
+		if !f.untaken && (!f.Retryable || key == "") || time.Now().Add(pause).After(until) {
+			return f.Error
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return failed
+			return f.Error
 		}
 	}
 }
 
 // once makes a request, and has its answer read.
-func (c *Client) once(ctx context.Context, method string, body []byte, read func(io.Reader) error) *Error {
+func (c *Client) once(ctx context.Context, method string, body []byte, read func(io.Reader) error) *failed {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/v1/"+method, bytes.NewReader(body))
 	if err != nil {
-		return &Error{Kind: "request", Err: err}
+		return fault(api.KindRequest, err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if c.token != "" {
@@ -89,8 +92,8 @@ func (c *Client) once(ctx context.Context, method string, body []byte, read func
 		return c.refusal(ctx, answer)
 	}
 	err = read(answer.Body)
-	if failed, ok := errors.AsType[*Error](err); ok {
-		return failed
+	if e, ok := errors.AsType[*api.Error](err); ok {
+		return refused(e)
 	}
 	if err == nil {
 		_, err = io.Copy(io.Discard, answer.Body) // what is read to its end can be used again
@@ -103,7 +106,7 @@ func (c *Client) once(ctx context.Context, method string, body []byte, read func
 	case ctx.Err() != nil, isBroken(err):
 		return broken(ctx, err)
 	}
-	return &Error{Kind: "internal", Err: fmt.Errorf("the host's answer cannot be read: %w", err)}
+	return fault(api.KindInternal, fmt.Errorf("the host's answer cannot be read: %w", err))
 }
 
 // isBroken tells a connection that broke in the middle of an answer from an answer that is wrong.
@@ -113,29 +116,30 @@ func isBroken(err error) bool {
 }
 
 // refusal reads why a request failed.
-func (c *Client) refusal(ctx context.Context, answer *http.Response) *Error {
+func (c *Client) refusal(ctx context.Context, answer *http.Response) *failed {
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
 		return broken(ctx, err)
 	}
 	var found struct {
-		Error *failure `json:"error"`
+		Error *api.Error `json:"error"`
 	}
 	if json.Unmarshal(text, &found) != nil || found.Error == nil || found.Error.Kind == "" {
 		return c.stranger(answer)
 	}
-	return found.Error.failed()
+	return refused(found.Error)
 }
 
 // stranger says that what answered does not speak as a host does.
-func (c *Client) stranger(answer *http.Response) *Error {
-	return &Error{Kind: "connection", Retryable: answer.StatusCode >= 500, MaybeApplied: answer.StatusCode >= 500,
-		Err: fmt.Errorf("%s answered with HTTP status %d and no JSON of thresh: is that a thresh service?", c.base,
-			answer.StatusCode)}
+func (c *Client) stranger(answer *http.Response) *failed {
+	f := fault(api.KindConnection, fmt.Errorf("%s answered with HTTP status %d and no JSON of thresh: is that a thresh "+
+		"service?", c.base, answer.StatusCode))
+	f.Retryable, f.MaybeApplied = answer.StatusCode >= 500, answer.StatusCode >= 500
+	return f
 }
 
 // lines calls a method whose result comes in lines, each a T, or in the end an error.
-func lines[T any](ctx context.Context, c *Client, method string, params members, each func(T) error) error {
+func lines[T any](ctx context.Context, c *Client, method string, params any, each func(T) error) error {
 	return c.try(ctx, method, params, func(body io.Reader) error {
 		for dec := json.NewDecoder(body); ; {
 			var line json.RawMessage
@@ -146,12 +150,12 @@ func lines[T any](ctx context.Context, c *Client, method string, params members,
 			}
 			if bytes.HasPrefix(line, []byte(`{"error":`)) {
 				var end struct {
-					Error *failure `json:"error"`
+					Error *api.Error `json:"error"`
 				}
 				if err := json.Unmarshal(line, &end); err != nil {
 					return err
 				}
-				return end.Error.failed()
+				return end.Error
 			}
 			var value T
 			if err := json.Unmarshal(line, &value); err != nil {

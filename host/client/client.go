@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"iter"
 	"net"
@@ -11,9 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/internal/lazyregexp"
-	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Options of a client. The zero value is for a Unix socket.
@@ -23,6 +23,12 @@ type Options struct {
 	// TLS is for an address that begins with https://; nil trusts the system's authorities.
 	TLS *tls.Config
 }
+
+var (
+	_ api.Host[*Session] = (*Client)(nil)
+	_ api.Alone          = (*Client)(nil)
+	_ api.Session        = (*Session)(nil)
+)
 
 // Client calls one host. Make one with [New] and share it: its requests share connections.
 type Client struct {
@@ -69,110 +75,85 @@ func New(address string, o Options) (*Client, error) {
 // Close closes the connections. Sessions are not closed.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Info is what a host can do, and what the token may.
-type Info struct {
-	Name       string   `json:"name"`
-	Version    string   `json:"version"`
-	Methods    []string `json:"methods"`
-	Strategies []string `json:"strategies"`
-	Limits     struct {
-		RequestBytes int `json:"requestBytes"`
-		// Unanswered is how many requests may be in progress; 0 is no limit.
-		Unanswered int `json:"unanswered"`
-	} `json:"limits"`
-	// Owner is the name of the token; "" is the local user.
-	Owner string `json:"owner"`
+// Info says what the host can do, and what the token may. Calling it is optional.
+func (c *Client) Info(ctx context.Context) (api.Info, error) {
+	return call[api.Info](ctx, c, "initialize", api.Empty{})
 }
 
-// Initialize says what the host can do. Calling it is optional.
-func (c *Client) Initialize(ctx context.Context) (Info, error) {
-	return call[Info](ctx, c, "initialize", members{})
-}
-
-// OpenOptions describe a session. The zero value is a new session with a random id.
-type OpenOptions struct {
-	// ID is the session's, new or stored, in at most 512 bytes; "" is a random one.
-	ID string
-	// Settings override the host's, by key, with values as text.
-	Settings map[string]string
-	// System is the system prompt; "" leaves the session's.
-	System string
-}
-
-// Open opens a session, or continues one: [Session.State] says where it is.
-func (c *Client) Open(ctx context.Context, o OpenOptions) (*Session, error) {
-	p := members{"id": o.ID, "settings": o.Settings}
-	if o.System != "" {
-		p["system"] = o.System
-	}
-	opened, err := call[struct{ Session string }](ctx, c, "session.open", p)
+// Open opens a session, or continues one, also one that is open: [Session.State] says where it is.
+func (c *Client) Open(ctx context.Context, r api.OpenRequest) (*Session, error) {
+	opened, err := call[api.OpenAnswer](ctx, c, "session.open", r)
 	if err != nil {
 		return nil, err
 	}
-	return &Session{client: c, id: opened.Session}, nil
+	return &Session{client: c, of: api.Of{Session: opened.Session}}, nil
 }
 
-// SessionInfo is a session in a list. One that is not stored has no times and no bytes.
-type SessionInfo struct {
-	ID      string    `json:"session"`
-	Entries int       `json:"entries"`
-	Tokens  int       `json:"tokens"`
-	Created time.Time `json:"created"`
-	// Used is when something was last written.
-	Used time.Time `json:"used"`
-	// Bytes is what it takes in the store.
-	Bytes int64 `json:"bytes"`
-}
-
-// Sessions returns the token's sessions, in the order of their ids. It ends at the first error.
-func (c *Client) Sessions(ctx context.Context) iter.Seq2[SessionInfo, error] {
-	return func(yield func(SessionInfo, error) bool) {
-		for after, more := "", true; more; {
-			page, err := call[struct {
-				Sessions []SessionInfo
-				More     bool
-			}](ctx, c, "session.list", members{"after": after})
-			if err != nil {
-				yield(SessionInfo{}, err)
-				return
-			}
-			for _, s := range page.Sessions {
-				if after = s.ID; !yield(s, nil) {
-					return
-				}
-			}
-			more = page.More && len(page.Sessions) > 0
-		}
-	}
+// Sessions returns a page of the token's sessions, in the order of their ids.
+func (c *Client) Sessions(ctx context.Context, r api.ListRequest) (api.ListAnswer, error) {
+	return call[api.ListAnswer](ctx, c, "session.list", r)
 }
 
 // Delete removes a session, open or not, and everything stored of it.
-func (c *Client) Delete(ctx context.Context, id string) error {
-	return do(ctx, c, "session.delete", members{"session": id})
+func (c *Client) Delete(ctx context.Context, of api.Of) error {
+	return c.Call(ctx, "session.delete", of, nil)
 }
 
-// Count counts entries as the host would, in tokens each, and adds nothing.
-func (c *Client) Count(ctx context.Context, entries ...content.Content) ([]int, error) {
-	counted, err := call[struct{ Each []int }](ctx, c, "tokens.count",
-		members{"entries": append([]content.Content{}, entries...)})
-	return counted.Each, err
+// Count counts entries as the host would, and adds nothing.
+func (c *Client) Count(ctx context.Context, r api.CountRequest) (api.CountAnswer, error) {
+	return call[api.CountAnswer](ctx, c, "tokens.count", r)
 }
 
 // Plugins returns every plugin that was found. It starts those that do not run.
-func (c *Client) Plugins(ctx context.Context) ([]outcome.Plugin, error) {
-	found, err := call[struct{ Plugins []outcome.Plugin }](ctx, c, "plugins.list", members{})
-	return found.Plugins, err
+func (c *Client) Plugins(ctx context.Context) (api.PluginsAnswer, error) {
+	return call[api.PluginsAnswer](ctx, c, "plugins.list", api.Empty{})
 }
 
-// ResetPlugin takes a plugin out of quarantine; false if it was never started. It is for the local user.
-func (c *Client) ResetPlugin(ctx context.Context, name string) (bool, error) {
-	answer, err := call[struct{ Reset bool }](ctx, c, "plugins.reset", members{"name": name})
-	return answer.Reset, err
+// ResetPlugin takes a plugin out of quarantine. It is for the local user.
+func (c *Client) ResetPlugin(ctx context.Context, r api.ResetRequest) (api.ResetAnswer, error) {
+	return call[api.ResetAnswer](ctx, c, "plugins.reset", r)
 }
 
-// LockPlugins accepts the files of plugins as they are now, of all if none is named, and returns which. It is for the
-// local user.
-func (c *Client) LockPlugins(ctx context.Context, names ...string) ([]string, error) {
-	answer, err := call[struct{ Names []string }](ctx, c, "plugins.lock", members{"names": names})
-	return answer.Names, err
+// LockPlugins accepts the files of plugins as they are now. It is for the local user.
+func (c *Client) LockPlugins(ctx context.Context, r api.LockRequest) (api.LockAnswer, error) {
+	return call[api.LockAnswer](ctx, c, "plugins.lock", r)
+}
+
+// Compress makes a whole conversation small, without a session: as the caller holds it, not what an earlier call
+// returned. It is recognised by its content, so that what was sent before is sent again, and the provider's prompt cache
+// is read.
+func (c *Client) Compress(ctx context.Context, r api.CompressMessages) (api.CompressedMessages, error) {
+	return call[api.CompressedMessages](ctx, c, "messages.compress", r)
+}
+
+// Retrieve returns a removed part.
+func (c *Client) Retrieve(ctx context.Context, r api.RetrieveRequest) (api.RetrieveAnswer, error) {
+	return call[api.RetrieveAnswer](ctx, c, "messages.retrieve", r)
+}
+
+// errLeft ends a watch whose caller has left the loop.
+var errLeft = errors.New("left")
+
+// Watch reports the turns of a session from now on, or with "" of all that the token has, until ctx ends or the loop is
+// left. If the connection breaks, it watches again for some seconds.
+func (c *Client) Watch(ctx context.Context, r api.WatchRequest) iter.Seq2[api.Event, error] {
+	return func(yield func(api.Event, error) bool) {
+		for until := time.Now().Add(tryFor); ; {
+			err := lines(ctx, c, "session.watch", r, func(e api.Event) error {
+				until = time.Now().Add(tryFor)
+				if !yield(e, nil) {
+					return &api.Error{Err: errLeft}
+				}
+				return nil
+			})
+			if errors.Is(err, errLeft) {
+				return
+			}
+			e, ok := errors.AsType[*api.Error](err)
+			if err != nil && (!ok || !e.Retryable || ctx.Err() != nil || time.Now().After(until)) {
+				yield(api.Event{}, err)
+				return
+			}
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -23,8 +24,8 @@ func open() (*client.Session, func()) {
 	if err != nil {
 		panic(err)
 	}
-	s, err := c.Open(context.Background(), client.OpenOptions{ID: "chat-1",
-		Settings: map[string]string{"model.contextLimit": "2000"}})
+	s, err := c.Open(context.Background(), api.OpenRequest{ID: "chat-1",
+		Settings: map[string]any{"model.contextLimit": "2000"}})
 	if err != nil {
 		panic(err)
 	}
@@ -43,24 +44,24 @@ func Example() {
 		return
 	}
 	defer c.Close()
-	s, err := c.Open(ctx, client.OpenOptions{ID: "chat-1", Settings: map[string]string{"model.contextLimit": "2000"}})
+	s, err := c.Open(ctx, api.OpenRequest{ID: "chat-1", Settings: map[string]any{"model.contextLimit": "2000"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for i := range 20 {
-		if _, err := s.Add(ctx, say(content.Human, fmt.Sprint(i, strings.Repeat(" word", 100)))); err != nil {
+		if _, err := s.Add(ctx, api.Entries(say(content.Human, fmt.Sprint(i, strings.Repeat(" word", 100))))); err != nil {
 			fmt.Println(err)
 			return
 		}
 	}
-	ready, err := s.Prepare(ctx, client.PrepareOptions{PendingTokens: 100}) // tool schemas
+	ready, err := s.Prepare(ctx, api.PrepareRequest{PendingTokens: 100}) // tool schemas
 	if err != nil {
 		fmt.Println(err) // ready.History is the history as it is
 		return
 	}
 	fmt.Println(len(ready.History), "of 20 entries are sent:", ready.Outcome.Compress.Kind)
-	fmt.Println(s.ReportUsage(ctx, ready.Tokens+100)) // what the provider counted for the request
+	fmt.Println(s.ReportUsage(ctx, api.UsageRequest{PromptTokens: ready.Tokens+100})) // what the provider counted for the request
 	// Output:
 	// 10 of 20 entries are sent: applied
 	// <nil>
@@ -68,18 +69,21 @@ func Example() {
 
 // Add tries again by itself while a host restarts. If it gave up, its key makes a later call safe: the entries are added
 // once.
-func ExampleSession_AddOnce() {
+func ExampleSession_Add() {
 	ctx := context.Background()
 	s, done := open()
 	defer done()
-	task := say(content.Human, "Fix the test.")
+	task := api.Entries(say(content.Human, "Fix the test."))
 	_, err := s.Add(ctx, task)
-	if failed := (*client.Error)(nil); errors.As(err, &failed) && failed.MaybeApplied {
-		_, err = s.AddOnce(ctx, failed.Key, task)
+	if failed := (*api.Error)(nil); errors.As(err, &failed) && failed.MaybeApplied {
+		task.Key = failed.Key
+		_, err = s.Add(ctx, task)
 	}
 	fmt.Println(err)
+	more := api.Entries(say(content.Human, "Go on."))
+	more.Key = "message 17"
 	for range 2 {
-		state, err := s.AddOnce(ctx, "message 17", say(content.Human, "Go on."))
+		state, err := s.Add(ctx, more)
 		fmt.Println(state.Revision, err)
 	}
 	// Output:
@@ -94,18 +98,18 @@ func ExampleSession_Recorded() {
 	s, done := open()
 	defer done()
 	for i := range 20 {
-		if _, err := s.Add(ctx, say(content.Human, fmt.Sprint(i, strings.Repeat(" word", 100)))); err != nil {
+		if _, err := s.Add(ctx, api.Entries(say(content.Human, fmt.Sprint(i, strings.Repeat(" word", 100))))); err != nil {
 			fmt.Println(err)
 		}
 	}
-	outcome, err := s.Compress(ctx)
+	made, err := s.Compress(ctx)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	first := outcome.Changes[2] // behind the newest message, which is kept, and the mark in the place of what went
-	entries, err := s.Recorded(ctx, first.EntryID)
-	fmt.Println(first.EntryID, first.Kind, len(entries), err)
+	first := made.Outcome.Changes[2] // behind the newest message, which is kept, and the mark in the place of what went
+	recorded, err := s.Recorded(ctx, api.RecordedRequest{ID: first.EntryID})
+	fmt.Println(first.EntryID, first.Kind, len(recorded.Entries), err)
 	// Output: e1 removed 1 <nil>
 }
 
@@ -116,7 +120,7 @@ func ExampleSession_Search() {
 	defer done()
 	for i := range 20 {
 		text := fmt.Sprintf("step %d\n%s\ndone", i, strings.Repeat(" word", 100))
-		if _, err := s.Add(ctx, say(content.Human, text)); err != nil {
+		if _, err := s.Add(ctx, api.Entries(say(content.Human, text))); err != nil {
 			fmt.Println(err)
 		}
 	}
@@ -124,15 +128,16 @@ func ExampleSession_Search() {
 		fmt.Println(err)
 		return
 	}
-	found, err := s.Search(ctx, client.Query{Words: `"step 1"`})
-	if err != nil || len(found) == 0 {
-		fmt.Println(len(found), err)
+	found, err := s.Search(ctx, api.SearchRequest{Query: `"step 1"`})
+	if err != nil || len(found.Passages) == 0 {
+		fmt.Println(len(found.Passages), err)
 		return
 	}
-	at := found[0].Place
+	first := found.Passages[0]
+	at := first.Place
 	at.Line, at.Lines = 3, 1
-	last, err := s.Lines(ctx, at)
-	fmt.Println(found[0].Entry, found[0].Turn, found[0].Of, last.Text, err)
+	last, err := s.Search(ctx, api.SearchRequest{Place: &at})
+	fmt.Println(first.Entry, first.Turn, first.Of, last.Passages[0].Text, err)
 	// Output: e2 2 3 done <nil>
 }
 
@@ -153,24 +158,24 @@ func ExampleClient_Compress() {
 			`"type": "function", "function": {"name": "read", "arguments": "{}"}}]}`, i),
 			fmt.Appendf(nil, `{"role": "tool", "tool_call_id": "c%d", "content": %q}`, i, strings.Repeat("text ", 200)))
 	}
-	made, err := c.Compress(ctx, messages, client.CompressOptions{Model: "gpt-5", ContextLimit: 2000})
+	made, err := c.Compress(ctx, api.CompressMessages{Messages: messages, Model: "gpt-5", ContextLimit: 2000})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	i := slices.IndexFunc(made.Removed, func(r client.Removed) bool { return r.Kind == content.KindToolResponse })
-	text, err := c.Retrieve(ctx, made.Removed[i].ID)
-	fmt.Println(len(messages), "messages,", len(made.Messages), "to send; removed:", len(text), "bytes of",
+	i := slices.IndexFunc(made.Removed, func(r api.Removed) bool { return r.Kind == content.KindToolResponse })
+	part, err := c.Retrieve(ctx, api.RetrieveRequest{ID: made.Removed[i].ID})
+	fmt.Println(len(messages), "messages,", len(made.Messages), "to send; removed:", len(part.Content), "bytes of",
 		made.Removed[i].Tool, err)
 	// Output: 25 messages, 9 to send; removed: 1000 bytes of read <nil>
 }
 
 // An error has a kind, and says whether a retry can help.
-func ExampleError() {
+func Example_errors() {
 	s, done := open()
 	defer done()
-	_, err := s.Add(context.Background(), content.Content{Speaker: content.AI})
-	failed := (*client.Error)(nil)
+	_, err := s.Add(context.Background(), api.Entries(content.Content{Speaker: content.AI}))
+	failed := (*api.Error)(nil)
 	fmt.Println(errors.As(err, &failed), failed.Kind, failed.Retryable, *failed.Entry)
 	// Output: true entry false 0
 }

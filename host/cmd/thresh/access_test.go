@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
@@ -29,10 +30,10 @@ func TestATokenTakesNothingOfTheHost(t *testing.T) {
 	}
 	mallory, alice := token("mallory"), token("alice", "--profile", "filed")
 	s := p.listening(p.command("serve", "--set", "serve.listen=127.0.0.1:0"))
-	summarise := func(c *client.Client, settings map[string]string) error {
-		session, err := c.Open(t.Context(), client.OpenOptions{Settings: settings})
+	summarise := func(c *client.Client, settings map[string]any) error {
+		session, err := c.Open(t.Context(), api.OpenRequest{Settings: settings})
 		if err == nil {
-			_, err = session.Add(t.Context(), transcript(t, turns(20))...)
+			_, err = session.Add(t.Context(), api.Entries(transcript(t, turns(20))...))
 		}
 		if err == nil {
 			_, err = session.Compress(t.Context())
@@ -40,12 +41,12 @@ func TestATokenTakesNothingOfTheHost(t *testing.T) {
 		return err
 	}
 	c := s.connect(mallory)
-	open, err := c.Open(t.Context(), client.OpenOptions{})
+	open, err := c.Open(t.Context(), api.OpenRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	made := p.path("work", "made")
-	for name, settings := range map[string]map[string]string{
+	for name, settings := range map[string]map[string]any{
 		"where the key goes": {"profiles.writer.provider.baseURL": elsewhere.URL},
 		"a file": {"profiles.mine.provider.kind": "openai", "profiles.mine.provider.model": "m",
 			"profiles.mine.provider.baseURL": elsewhere.URL, "compression.profile": "mine",
@@ -53,13 +54,13 @@ func TestATokenTakesNothingOfTheHost(t *testing.T) {
 		"a directory":       {"transcript.dir": made},
 		"a profile by name": {"compression.profile": "filed"},
 	} {
-		var refused *client.Error
+		var refused *api.Error
 		if err := summarise(c, settings); !errors.As(err, &refused) || refused.Kind != "setting" ||
 			strings.Contains(err.Error(), p.dir+"/home") {
 			t.Errorf("%s: when it is opened: %v", name, err)
 		}
 		for key, value := range settings {
-			if err := open.Set(t.Context(), key, &value); !errors.As(err, &refused) || refused.Kind != "setting" {
+			if err := open.Set(t.Context(), api.SetRequest{Key: key, Value: value}); !errors.As(err, &refused) || refused.Kind != "setting" {
 				t.Errorf("%s: %s later: %v", name, key, err)
 			}
 		}
@@ -70,19 +71,19 @@ func TestATokenTakesNothingOfTheHost(t *testing.T) {
 	if err := summarise(c, nil); err != nil || len(p.server.Requests()) != 1 {
 		t.Errorf("the host's own profile: %v, %d calls", err, len(p.server.Requests()))
 	}
-	if err := summarise(s.connect(alice), map[string]string{"compression.profile": "filed"}); err != nil ||
+	if err := summarise(s.connect(alice), map[string]any{"compression.profile": "filed"}); err != nil ||
 		len(p.server.Requests()) != 2 {
 		t.Errorf("a granted profile: %v, %d calls", err, len(p.server.Requests()))
 	}
 	p.beside("access", "revoke", "alice")
 	if !eventually(patience, func() bool {
-		_, err := s.connect(alice).Open(t.Context(), client.OpenOptions{})
-		var refused *client.Error
+		_, err := s.connect(alice).Open(t.Context(), api.OpenRequest{})
+		var refused *api.Error
 		return errors.As(err, &refused) && refused.Kind == "access"
 	}) {
 		t.Error("a token that was revoked is still accepted")
 	}
-	_, _ = s.connect("thresh_mallory_GUESSED").Open(t.Context(), client.OpenOptions{})
+	_, _ = s.connect("thresh_mallory_GUESSED").Open(t.Context(), api.OpenRequest{})
 	log := s.end(syscall.SIGTERM)
 	for _, want := range []string{"used for the first time since the start: token=mallory from=127.0.0.1:",
 		"used for the first time since the start: token=alice from=127.0.0.1:",

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/internal/testkit/postgres"
 )
@@ -24,24 +25,21 @@ func TestADatabaseThatIsAway(t *testing.T) {
 		"--set", "compression.strategy=high-density")
 	remote := s.client()
 	session := func(id string) *client.Session {
-		opened := s.session(client.OpenOptions{ID: id})
-		if _, err := opened.Add(t.Context(), words("hello")); err != nil {
+		opened := s.session(api.OpenRequest{ID: id})
+		if _, err := opened.Add(t.Context(), api.Entries(words("hello"))); err != nil {
 			t.Fatal(err)
 		}
 		return opened
 	}
 	added, prepared, set := session("added"), session("prepared"), session("set")
 	methods := map[string]func(context.Context) error{
-		"Add":     func(ctx context.Context) error { _, err := added.Add(ctx, words("more")); return err },
-		"Prepare": func(ctx context.Context) error { _, err := prepared.Prepare(ctx, client.PrepareOptions{}); return err },
-		"Set":     func(ctx context.Context) error { value := "0.6"; return set.Set(ctx, "compression.threshold", &value) },
-		"Open":    func(ctx context.Context) error { _, err := remote.Open(ctx, client.OpenOptions{ID: "new"}); return err },
-		"List": func(ctx context.Context) (err error) {
-			for _, e := range remote.Sessions(ctx) {
-				err = e
-			}
-			return err
+		"Add":     func(ctx context.Context) error { _, err := added.Add(ctx, api.Entries(words("more"))); return err },
+		"Prepare": func(ctx context.Context) error { _, err := prepared.Prepare(ctx, api.PrepareRequest{}); return err },
+		"Set":     func(ctx context.Context) error {
+			return set.Set(ctx, api.SetRequest{Key: "compression.threshold", Value: 0.6})
 		},
+		"Open":    func(ctx context.Context) error { _, err := remote.Open(ctx, api.OpenRequest{ID: "new"}); return err },
+		"List":    func(ctx context.Context) error { _, err := remote.Sessions(ctx, api.ListRequest{}); return err },
 	}
 	all := func(check func(ctx context.Context, name string, method func(context.Context) error)) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience) // longer than a host may take
@@ -53,7 +51,7 @@ func TestADatabaseThatIsAway(t *testing.T) {
 		wg.Wait()
 	}
 	failed := func(name string, err error, kind string) {
-		var failed *client.Error
+		var failed *api.Error
 		if !errors.As(err, &failed) || string(failed.Kind) != kind || !failed.Retryable {
 			t.Errorf("%s: %v, want one of kind %s", name, err, kind)
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/host/api"
 )
 
 // More clients connect than there are descriptors: who is there already is served, with a plugin that starts only then;
@@ -21,7 +21,7 @@ func TestMoreConnectionsThanDescriptors(t *testing.T) {
 	p := newPlace(t)
 	server := p.listening(limited("-n 96", p.command("serve", "--set", "serve.listen=127.0.0.1:0",
 		"--set", "proxy.listen=127.0.0.1:0")))
-	s := server.session(client.OpenOptions{ID: "before"})
+	s := server.session(api.OpenRequest{ID: "before"})
 	var flood []net.Conn
 	dial := func(door string) net.Conn {
 		c, err := net.Dial("tcp", strings.TrimPrefix(door, "http://"))
@@ -59,10 +59,10 @@ func TestMoreConnectionsThanDescriptors(t *testing.T) {
 	for range 100 { // they ask for nothing, and hold what they get
 		dial(server.proxy)
 	}
-	if _, err := s.Add(t.Context(), words("hello")); err != nil {
+	if _, err := s.Add(t.Context(), api.Entries(words("hello"))); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Prepare(t.Context(), client.PrepareOptions{}); err != nil {
+	if _, err := s.Prepare(t.Context(), api.PrepareRequest{}); err != nil {
 		t.Error(err)
 	}
 	if text := server.log.String(); strings.Count(text, "connections are refused") != 2 { // once for each door

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -162,7 +163,7 @@ func startServe(p *place, args ...string) *serves {
 }
 
 func (v *serves) open(session string) (talk, error) {
-	s, err := v.c.Open(v.t.Context(), client.OpenOptions{ID: session})
+	s, err := v.c.Open(v.t.Context(), api.OpenRequest{ID: session})
 	return serveTalk{v, s}, v.failure(err)
 }
 
@@ -180,7 +181,7 @@ func (v *serves) end() {
 
 // failure is errKilled if the connection broke because of the kill, and not for another reason.
 func (v *serves) failure(err error) error {
-	var broken *client.Error
+	var broken *api.Error
 	if errors.As(err, &broken) && broken.Kind == "connection" && v.killed.Load() {
 		return errKilled
 	}
@@ -193,17 +194,17 @@ type serveTalk struct {
 }
 
 func (s serveTalk) recorded(id string) error {
-	_, err := s.s.Recorded(s.v.t.Context(), id)
+	_, err := s.s.Recorded(s.v.t.Context(), api.RecordedRequest{ID: id})
 	return s.v.failure(err)
 }
 
 func (s serveTalk) add(entries []content.Content) error {
-	_, err := s.s.Add(s.v.t.Context(), entries...)
+	_, err := s.s.Add(s.v.t.Context(), api.Entries(entries...))
 	return s.v.failure(err)
 }
 
 func (s serveTalk) prepare() ([]byte, uint64, error) {
-	got, err := s.s.Prepare(s.v.t.Context(), client.PrepareOptions{})
+	got, err := s.s.Prepare(s.v.t.Context(), api.PrepareRequest{})
 	if err != nil {
 		return nil, 0, s.v.failure(err)
 	}

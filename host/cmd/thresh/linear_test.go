@@ -12,6 +12,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/internal/testkit/postgres"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -94,7 +95,7 @@ var oneSession = porcupine.NondeterministicModel{
 func linearizable(t *testing.T, p *place, args []string) {
 	serve := func() *serves { return startServe(p, args...) }
 	services := []*serves{serve(), serve()}
-	first, err := services[0].c.Open(t.Context(), client.OpenOptions{})
+	first, err := services[0].c.Open(t.Context(), api.OpenRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func linearizable(t *testing.T, p *place, args []string) {
 		id := clients
 		clients++
 		mu.Unlock()
-		session, err := of.c.Open(t.Context(), client.OpenOptions{ID: first.ID()})
+		session, err := of.c.Open(t.Context(), api.OpenRequest{ID: first.ID()})
 		for n := 0; err == nil; n++ {
 			select {
 			case <-stop:
@@ -180,21 +181,27 @@ func linearizable(t *testing.T, p *place, args []string) {
 
 // make makes a call. The error is errKilled if the service was killed meanwhile.
 func (c call) make(t *testing.T, of *serves, session *client.Session) (out answer, err error) {
-	var state client.State
+	var revision uint64
 	var entries []content.Content
 	switch c.method {
 	case "add":
-		state, err = session.Add(t.Context(), words(c.text))
+		var added api.AddAnswer
+		added, err = session.Add(t.Context(), api.Entries(words(c.text)))
+		revision = added.Revision
 	case "state":
+		var state api.StateAnswer
 		state, err = session.State(t.Context())
+		revision = state.Revision
 	case "history":
-		entries, err = session.History(t.Context())
+		var owned api.HistoryAnswer
+		owned, err = session.History(t.Context())
+		entries = owned.History
 	case "prepare":
-		var ready client.Prepared
-		ready, err = session.Prepare(t.Context(), client.PrepareOptions{})
+		var ready api.PrepareAnswer
+		ready, err = session.Prepare(t.Context(), api.PrepareRequest{})
 		entries = ready.History
 	}
-	out.revision = state.Revision
+	out.revision = revision
 	for _, e := range entries {
 		out.log += e.Blocks[0].(content.Text).Text
 	}

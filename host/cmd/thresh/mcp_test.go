@@ -5,7 +5,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -16,9 +16,8 @@ func TestResultsAreGivenBackOverHTTP(t *testing.T) {
 	s := newPlace(t).serveNetwork("--set", "serve.listen=127.0.0.1:0")
 	call := content.ToolCall{ID: "call_1", Name: "read_file"}
 	response := content.ToolResponse{CallID: call.ID, ToolName: call.Name}.WithResultText("package calc")
-	if _, err := s.session(client.OpenOptions{ID: "chat"}).Add(t.Context(),
-		content.Content{Speaker: content.AI, Blocks: []content.Block{call}},
-		content.Content{Speaker: content.Tool, Blocks: []content.Block{response}}); err != nil {
+	if _, err := s.session(api.OpenRequest{ID: "chat"}).Add(t.Context(), api.Entries(content.Content{Speaker: content.AI, Blocks: []content.Block{call}},
+		content.Content{Speaker: content.Tool, Blocks: []content.Block{response}})); err != nil {
 		t.Fatal(err)
 	}
 	const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"thresh_recall","arguments":` +

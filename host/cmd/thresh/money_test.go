@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
@@ -66,10 +67,10 @@ func (b *bank) payer(name string) (compress func(context.Context) error) {
 	}
 	b.t.Cleanup(c.Close)
 	return func(ctx context.Context) error {
-		s, err := c.Open(b.t.Context(), client.OpenOptions{ID: fmt.Sprint("s", b.next.Add(1)),
-			Settings: map[string]string{"model.contextLimit": "20000"}})
+		s, err := c.Open(b.t.Context(), api.OpenRequest{ID: fmt.Sprint("s", b.next.Add(1)),
+			Settings: map[string]any{"model.contextLimit": "20000"}})
 		if err == nil {
-			_, err = s.Add(b.t.Context(), transcript(b.t, turns(60))...)
+			_, err = s.Add(b.t.Context(), api.Entries(transcript(b.t, turns(60))...))
 		}
 		if err != nil {
 			b.t.Error(err)
@@ -208,6 +209,6 @@ func TestMoneyIsCountedBeforeItIsSpent(t *testing.T) {
 }
 
 func limitReached(err error) bool {
-	var refused *client.Error
+	var refused *api.Error
 	return errors.As(err, &refused) && refused.Kind == "limit" && refused.Limit == "usdPerDay"
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -120,12 +121,12 @@ func TestAnAddWhoseAnswerIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		session, err := c.Open(t.Context(), client.OpenOptions{ID: "go"})
+		session, err := c.Open(t.Context(), api.OpenRequest{ID: "go"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		said := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "cut here"}}}
-		if _, err := session.Add(t.Context(), said); err != nil {
+		if _, err := session.Add(t.Context(), api.Entries(said)); err != nil {
 			t.Error(err)
 		}
 		if got, err := session.State(t.Context()); err != nil || got.Entries != 1 || !cut.Load() {

@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
@@ -110,12 +111,12 @@ func TestServingOtherMachinesWithTLS(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer remote.Close()
-			_, err = remote.Open(t.Context(), client.OpenOptions{})
-			var failed *client.Error
+			_, err = remote.Open(t.Context(), api.OpenRequest{})
+			var failed *api.Error
 			if err == nil {
-				failed = &client.Error{Err: errors.New("")}
+				failed = &api.Error{}
 			}
-			if err != nil && !errors.As(err, &failed) || failed.Kind != c.kind ||
+			if err != nil && !errors.As(err, &failed) || string(failed.Kind) != c.kind ||
 				!strings.Contains(failed.Error(), c.text) {
 				t.Errorf("the client: %v", err)
 			}
@@ -213,13 +214,13 @@ func TestTheEndWaitsForWhatIsInProgress(t *testing.T) {
 			}
 			s := p.serveNetwork("--strategy", "gate", "--set", "serve.listen=127.0.0.1:0",
 				"--set", "serve.drain="+c.drain)
-			session := s.session(client.OpenOptions{})
-			if _, err := session.Add(t.Context(), words("hello")); err != nil {
+			session := s.session(api.OpenRequest{})
+			if _, err := session.Add(t.Context(), api.Entries(words("hello"))); err != nil {
 				t.Fatal(err)
 			}
 			answered := make(chan error, 1)
 			go func() {
-				_, err := session.Prepare(t.Context(), client.PrepareOptions{})
+				_, err := session.Prepare(t.Context(), api.PrepareRequest{})
 				answered <- err
 			}()
 			gate, err := os.OpenFile(p.path("work", "gate"), os.O_WRONLY, 0) // waits until the strategy is at work
@@ -227,7 +228,7 @@ func TestTheEndWaitsForWhatIsInProgress(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer gate.Close()
-			other := s.session(client.OpenOptions{})
+			other := s.session(api.OpenRequest{})
 			s.signal(syscall.SIGTERM)
 			if !eventually(patience, func() bool {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second) // the client would wait for the next host
@@ -252,7 +253,7 @@ func TestTheEndWaitsForWhatIsInProgress(t *testing.T) {
 				t.Error("it goes on after a second signal")
 			}
 			err = <-answered
-			var failed *client.Error
+			var failed *api.Error
 			if c.prepared && err != nil || !c.prepared && (!errors.As(err, &failed) || !failed.Retryable) {
 				t.Errorf("the request in progress: %v", err)
 			}
@@ -284,7 +285,7 @@ func words(text string) content.Content {
 }
 
 // session opens a session of the local user.
-func (s *server) session(o client.OpenOptions) *client.Session {
+func (s *server) session(o api.OpenRequest) *client.Session {
 	s.t.Helper()
 	session, err := s.client().Open(s.t.Context(), o)
 	if err != nil {
@@ -312,7 +313,7 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 	}
 	limited := func(name string, err error) {
 		t.Helper()
-		var refused *client.Error
+		var refused *api.Error
 		if !errors.As(err, &refused) || refused.Kind != "limit" || refused.Limit != name ||
 			!strings.Contains(err.Error(), fmt.Sprintf("limit %q of access token %q", name, "alice")) {
 			t.Errorf("limit %s: %v", name, err)
@@ -320,15 +321,15 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 	}
 	s, c := serve("127.0.0.1:0")
 	session, err := c.Open(t.Context(),
-		client.OpenOptions{ID: "a", Settings: map[string]string{"model.contextLimit": "20000"}})
+		api.OpenRequest{ID: "a", Settings: map[string]any{"model.contextLimit": "20000"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Open(t.Context(), client.OpenOptions{ID: "b"})
+	_, err = c.Open(t.Context(), api.OpenRequest{ID: "b"})
 	limited("sessions", err)
-	_, err = session.Add(t.Context(), words(strings.Repeat("x", 500_001)))
+	_, err = session.Add(t.Context(), api.Entries(words(strings.Repeat("x", 500_001))))
 	limited("requestBytes", err)
-	if _, err := session.Add(t.Context(), transcript(t, turns(60))...); err != nil {
+	if _, err := session.Add(t.Context(), api.Entries(transcript(t, turns(60))...)); err != nil {
 		t.Fatal(err)
 	}
 
@@ -354,8 +355,8 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 	ended := func(call *modelapi.Request, done chan error, kind string) {
 		t.Helper()
 		gone(t, call)
-		var failed *client.Error
-		if err := <-done; !errors.As(err, &failed) || failed.Kind != kind {
+		var failed *api.Error
+		if err := <-done; !errors.As(err, &failed) || string(failed.Kind) != kind {
 			t.Errorf("the compress, %s: %v", kind, err)
 		}
 		if !eventually(patience, func() bool { _, err := session.State(t.Context()); return err == nil }) {
@@ -381,12 +382,12 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 	ended(call, done, "deadline")
 	// Both calls count as estimated, about 0.09 dollars each. This one costs more than its estimate, and the rest.
 	p.server.Queue(modelapi.Reply{Text: snapshot, Usage: modelapi.Usage{Input: 40_000, Output: 200}})
-	if outcome, err := session.Compress(t.Context()); err != nil || outcome.Compress.LLM.CostUSD == 0 {
-		t.Fatalf("it was not compressed: %+v, %v", outcome, err)
+	if made, err := session.Compress(t.Context()); err != nil || made.Outcome.Compress.LLM.CostUSD == 0 {
+		t.Fatalf("it was not compressed: %+v, %v", made, err)
 	}
 	_, err = session.Compress(t.Context())
 	limited("usdPerDay", err)
-	_, err = session.Prepare(t.Context(), client.PrepareOptions{})
+	_, err = session.Prepare(t.Context(), api.PrepareRequest{})
 	limited("usdPerDay", err)
 	log := s.end(syscall.SIGTERM)
 	if strings.Contains(log, key) || !strings.Contains(log, "outcome=limit") {
@@ -396,7 +397,7 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 	s, _ = serve(strings.TrimPrefix(s.address, "http://"))
 	_, err = session.Compress(t.Context())
 	limited("usdPerDay", err)
-	_, err = session.Add(t.Context(), words("more"))
+	_, err = session.Add(t.Context(), api.Entries(words("more")))
 	limited("storeBytes", err)
 	s.end(syscall.SIGTERM)
 }
@@ -449,7 +450,7 @@ func TestSystemdStartsAndReloadsTheService(t *testing.T) {
 	if s.address != "http://"+l.Addr().String() {
 		t.Errorf("it serves at %s, and systemd's address is %s", s.address, l.Addr())
 	}
-	s.session(client.OpenOptions{})
+	s.session(api.OpenRequest{})
 	s.signal(syscall.SIGHUP)
 	next("RELOADING=1\nMONOTONIC_USEC=")
 	next("READY=1")

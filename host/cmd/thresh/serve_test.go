@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
@@ -200,11 +202,12 @@ func TestAgentsInOtherLanguagesOnOneService(t *testing.T) {
 				t.Errorf("nothing was pruned:\n%s%s", first, second)
 			}
 			// What was done, and what was removed, can be asked for over the service and from the store.
-			session, err := s.client().Open(t.Context(), client.OpenOptions{ID: program})
+			session, err := s.client().Open(t.Context(), api.OpenRequest{ID: program})
 			if err != nil {
 				t.Fatal(err)
 			}
-			changes, err := session.Explain(t.Context(), "")
+			explained, err := session.Explain(t.Context(), api.ExplainRequest{})
+			changes := explained.Changes
 			if err != nil || len(changes) == 0 || changes[0].Kind != outcome.Removed || changes[0].Rule == "" {
 				t.Fatalf("%+v, %v", changes, err)
 			}
@@ -255,16 +258,16 @@ func TestServeOverAUnixSocket(t *testing.T) {
 	const begin = `{"role":"user","content":"x"}`
 	ask(begin)
 	c := s.connect("")
-	session, err := c.Open(t.Context(), client.OpenOptions{ID: "chat", System: "be brief"})
+	session, err := c.Open(t.Context(), api.OpenRequest{ID: "chat", System: api.Prompt(content.Text{Text: "be brief"})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var prepared [][]content.Content
 	for n := range 3 { // the second and third time, only what is new travels
-		if _, err := session.Add(t.Context(), words(fmt.Sprint("hello ", n))); err != nil {
+		if _, err := session.Add(t.Context(), api.Entries(words(fmt.Sprint("hello ", n)))); err != nil {
 			t.Fatal(err)
 		}
-		ready, err := session.Prepare(t.Context(), client.PrepareOptions{PendingTokens: 10})
+		ready, err := session.Prepare(t.Context(), api.PrepareRequest{PendingTokens: 10})
 		if err != nil || len(ready.History) != n+1 || ready.Outcome.Strategy != "distill" {
 			t.Fatalf("%+v, %v", ready, err)
 		}
@@ -286,17 +289,17 @@ func TestServeOverAUnixSocket(t *testing.T) {
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
 	s = p.serveNetwork(args...)
-	if after, err := session.State(t.Context()); err != nil || after != before {
+	if after, err := session.State(t.Context()); err != nil || !reflect.DeepEqual(after, before) {
 		t.Errorf("before %+v, after %+v, %v", before, after, err)
 	}
-	if _, err := session.Add(t.Context(), words("more")); err != nil {
+	if _, err := session.Add(t.Context(), api.Entries(words("more"))); err != nil {
 		t.Error(err)
 	}
 	ask(begin + `,{"role":"assistant","content":"y"},{"role":"user","content":"z"}`)
-	if err := c.Delete(t.Context(), "chat"); err != nil {
+	if err := c.Delete(t.Context(), api.Of{Session: "chat"}); err != nil {
 		t.Error(err)
 	}
-	var gone *client.Error
+	var gone *api.Error
 	if _, err := session.State(t.Context()); !errors.As(err, &gone) || gone.Kind != "session" {
 		t.Errorf("deleted: %v", err)
 	}
@@ -331,7 +334,7 @@ func hangupReloads(t *testing.T, start string) {
 	s := p.listening(cmd)
 	limit := func() int {
 		t.Helper()
-		ready, err := s.session(client.OpenOptions{}).Prepare(t.Context(), client.PrepareOptions{})
+		ready, err := s.session(api.OpenRequest{}).Prepare(t.Context(), api.PrepareRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,8 +362,8 @@ func TestServingOtherMachinesNeedsTLS(t *testing.T) {
 	s := p.serveNetwork("--insecure", "--set", "serve.listen=0.0.0.0:0")
 	s.address = strings.Replace(s.address, "[::]", "127.0.0.1", 1)
 	// Plain text does not make the token unnecessary.
-	var refused *client.Error
-	if _, err := s.connect("").Open(t.Context(), client.OpenOptions{}); !errors.As(err, &refused) ||
+	var refused *api.Error
+	if _, err := s.connect("").Open(t.Context(), api.OpenRequest{}); !errors.As(err, &refused) ||
 		refused.Kind != "access" {
 		t.Errorf("without a token: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
@@ -30,13 +31,13 @@ func TestTop(t *testing.T) {
 	}
 	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0")
 	listen := "serve.listen=" + strings.TrimPrefix(s.address, "http://")
-	theirs, quiet := s.session(client.OpenOptions{ID: "theirs"}), s.session(client.OpenOptions{ID: "quiet"})
+	theirs, quiet := s.session(api.OpenRequest{ID: "theirs"}), s.session(api.OpenRequest{ID: "quiet"})
 	for _, session := range []*client.Session{theirs, quiet} {
-		if _, err := session.Add(t.Context(), words("hello")); err != nil {
+		if _, err := session.Add(t.Context(), api.Entries(words("hello"))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := theirs.Prepare(t.Context(), client.PrepareOptions{}); err != nil { // the other is only stored
+	if _, err := theirs.Prepare(t.Context(), api.PrepareRequest{}); err != nil { // the other is only stored
 		t.Fatal(err)
 	}
 	var all struct {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/journal"
@@ -86,8 +87,8 @@ func newWorld(t *testing.T, kept store.Store, seed uint64) *world {
 // open opens a session on one of the hosts.
 func (w *world) open(key store.Key) *client.Session {
 	w.Helper()
-	s, err := w.clients[key.Owner][w.rng.IntN(2)].Open(w.Context(), client.OpenOptions{ID: key.ID,
-		Settings: map[string]string{"model.contextLimit": "1500"}})
+	s, err := w.clients[key.Owner][w.rng.IntN(2)].Open(w.Context(), api.OpenRequest{ID: key.ID,
+		Settings: map[string]any{"model.contextLimit": "1500"}})
 	if err != nil {
 		w.Fatalf("open %v: %v", key, err)
 	}
@@ -125,14 +126,14 @@ func (w *world) add(s *client.Session, of *told) {
 				Result: result}}},
 		}
 	}
-	if _, err := s.Add(w.Context(), entries...); err != nil {
+	if _, err := s.Add(w.Context(), api.Entries(entries...)); err != nil {
 		w.Fatalf("add: %v", err)
 	}
 }
 
 func (w *world) prepare(s *client.Session, of *told) {
 	w.Helper()
-	ready, err := s.Prepare(w.Context(), client.PrepareOptions{})
+	ready, err := s.Prepare(w.Context(), api.PrepareRequest{})
 	if err != nil {
 		w.Fatalf("prepare: %v", err)
 	}
@@ -170,7 +171,7 @@ func (w *world) fork(from store.Key) {
 // remove deletes a session, and begins another one of the same name.
 func (w *world) remove(key store.Key) {
 	w.Helper()
-	if err := w.clients[key.Owner][w.rng.IntN(2)].Delete(w.Context(), key.ID); err != nil {
+	if err := w.clients[key.Owner][w.rng.IntN(2)].Delete(w.Context(), api.Of{Session: key.ID}); err != nil {
 		w.Fatalf("delete %v: %v", key, err)
 	}
 	delete(w.sessions, key)
@@ -184,19 +185,19 @@ func (w *world) searches(key store.Key, s *client.Session) {
 	of := w.sessions[key]
 	want := of.removed()
 	found := func(words string) (got []string) {
-		passages, err := s.Search(w.Context(), client.Query{Words: words, Limit: 100, Tokens: 100_000})
+		answer, err := s.Search(w.Context(), api.SearchRequest{Query: words, Limit: 100, Tokens: 100_000})
 		if err != nil {
 			w.Fatalf("search %v: %v", key, err)
 		}
-		for _, p := range passages {
+		for _, p := range answer.Passages {
 			_, rest, _ := strings.Cut(p.Text, "the build of ")
 			word, _, _ := strings.Cut(rest, "\n")
 			got = append(got, word)
 			if p.Text != of.texts[word] {
 				w.Errorf("%v: found %q, which was not added to it", key, p.Text)
 			}
-			around, err := s.Lines(w.Context(), p.Place)
-			if err != nil || around != p {
+			around, err := s.Search(w.Context(), api.SearchRequest{Place: &p.Place})
+			if err != nil || len(around.Passages) != 1 || around.Passages[0] != p {
 				w.Errorf("%v: found %+v, which is read as %+v, %v", key, p, around, err)
 			}
 		}
@@ -287,44 +288,41 @@ func TestASearchThatCannotBeMade(t *testing.T) {
 	type place = outcome.Place
 	for name, tt := range map[string]struct {
 		owner, session string
-		query          client.Query
+		query          api.SearchRequest
 		at             *place
 		kind, field    string
 	}{
-		"nothing added yet":  {"ann", "chat", client.Query{Words: "build"}, nil, "", ""},
-		"no words":           {"ann", "chat", client.Query{}, nil, "request", "query"},
-		"no terms":           {"ann", "chat", client.Query{Words: "… — !"}, nil, "request", "query"},
-		"too long":           {"ann", "chat", client.Query{Words: strings.Repeat("a ", 1<<20)}, nil, "request", "query"},
-		"a limit below 0":    {"ann", "chat", client.Query{Words: "a", Limit: -1}, nil, "request", "limit"},
-		"a limit too large":  {"ann", "chat", client.Query{Words: "a", Limit: 101}, nil, "request", "limit"},
-		"tokens below 0":     {"ann", "chat", client.Query{Words: "a", Tokens: -1}, nil, "request", "tokens"},
-		"too many tokens":    {"ann", "chat", client.Query{Words: "a", Tokens: 100_001}, nil, "request", "tokens"},
-		"a place of nothing": {"ann", "chat", client.Query{}, &place{Lines: 1}, "request", "place.entry"},
-		"no lines":           {"ann", "chat", client.Query{}, &place{Entry: "e1", Line: 1}, "request", "place.lines"},
-		"an unknown entry":   {"ann", "chat", client.Query{}, &place{Entry: "e1", Lines: 1}, "entry", ""},
-		"no such session":    {"ann", "nosuch", client.Query{Words: "a"}, nil, "session", ""},
-		"another's session":  {"bob", "chat", client.Query{Words: "a"}, nil, "session", ""},
+		"nothing added yet":  {"ann", "chat", api.SearchRequest{Query: "build"}, nil, "", ""},
+		"no words":           {"ann", "chat", api.SearchRequest{}, nil, "request", "query"},
+		"no terms":           {"ann", "chat", api.SearchRequest{Query: "… — !"}, nil, "request", "query"},
+		"too long":           {"ann", "chat", api.SearchRequest{Query: strings.Repeat("a ", 1<<20)}, nil, "request", "query"},
+		"a limit below 0":    {"ann", "chat", api.SearchRequest{Query: "a", Limit: -1}, nil, "request", "limit"},
+		"a limit too large":  {"ann", "chat", api.SearchRequest{Query: "a", Limit: 101}, nil, "request", "limit"},
+		"tokens below 0":     {"ann", "chat", api.SearchRequest{Query: "a", Tokens: -1}, nil, "request", "tokens"},
+		"too many tokens":    {"ann", "chat", api.SearchRequest{Query: "a", Tokens: 100_001}, nil, "request", "tokens"},
+		"a place of nothing": {"ann", "chat", api.SearchRequest{}, &place{Lines: 1}, "request", "place.entry"},
+		"no lines":           {"ann", "chat", api.SearchRequest{}, &place{Entry: "e1", Line: 1}, "request", "place.lines"},
+		"an unknown entry":   {"ann", "chat", api.SearchRequest{}, &place{Entry: "e1", Lines: 1}, "entry", ""},
+		"no such session":    {"ann", "nosuch", api.SearchRequest{Query: "a"}, nil, "session", ""},
+		"another's session":  {"bob", "chat", api.SearchRequest{Query: "a"}, nil, "session", ""},
 	} {
-		s, err := w.clients["ann"][0].Open(t.Context(), client.OpenOptions{ID: tt.session})
+		s, err := w.clients["ann"][0].Open(t.Context(), api.OpenRequest{ID: tt.session})
 		if err == nil && tt.session == "nosuch" {
-			err = w.clients["ann"][0].Delete(t.Context(), tt.session)
+			err = w.clients["ann"][0].Delete(t.Context(), api.Of{Session: tt.session})
 		}
 		if tt.owner == "bob" {
-			s, err = w.clients["bob"][0].Open(t.Context(), client.OpenOptions{ID: tt.session})
+			s, err = w.clients["bob"][0].Open(t.Context(), api.OpenRequest{ID: tt.session})
 			if err == nil {
-				err = w.clients["bob"][0].Delete(t.Context(), tt.session)
+				err = w.clients["bob"][0].Delete(t.Context(), api.Of{Session: tt.session})
 			}
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tt.at != nil {
-			_, err = s.Lines(t.Context(), *tt.at)
-		} else {
-			_, err = s.Search(t.Context(), tt.query)
-		}
-		failed := &client.Error{}
-		if errors.As(err, &failed) != (tt.kind != "") || failed.Kind != tt.kind || failed.Field != tt.field {
+		tt.query.Place = tt.at
+		_, err = s.Search(t.Context(), tt.query)
+		failed := &api.Error{}
+		if errors.As(err, &failed) != (tt.kind != "") || string(failed.Kind) != tt.kind || failed.Field != tt.field {
 			t.Errorf("%s: %+v", name, err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -339,7 +340,7 @@ func TestWindows(t *testing.T) {
 		ctx := m.t.Context()
 		c, kill := m.serve()
 		open := func(c *client.Client) *client.Session {
-			s, err := c.Open(ctx, client.OpenOptions{ID: "chat-1", Settings: map[string]string{
+			s, err := c.Open(ctx, api.OpenRequest{ID: "chat-1", Settings: map[string]any{
 				"model.contextLimit": "2000", "compression.strategy": "top-down-truncation"}})
 			if err != nil {
 				m.t.Fatal(err)
@@ -350,13 +351,13 @@ func TestWindows(t *testing.T) {
 			for i := range 10 {
 				text := content.Text{Text: fmt.Sprint(i, strings.Repeat(" word", 100))}
 				entry := content.Content{Speaker: content.Human, Blocks: []content.Block{text}}
-				if _, err := s.Add(ctx, entry); err != nil {
+				if _, err := s.Add(ctx, api.Entries(entry)); err != nil {
 					m.t.Fatal(err)
 				}
 			}
 		}
 		prepared := func(s *client.Session) {
-			r, err := s.Prepare(context.WithoutCancel(ctx), client.PrepareOptions{})
+			r, err := s.Prepare(context.WithoutCancel(ctx), api.PrepareRequest{})
 			if err != nil {
 				m.t.Fatal(err)
 			}
@@ -377,9 +378,9 @@ func TestWindows(t *testing.T) {
 		}
 		c, kill = m.serve()
 		defer kill()
-		entries, err := open(c).History(ctx)
-		if err != nil || len(entries) == 0 {
-			m.t.Errorf("after a kill: %d entries, %v", len(entries), err)
+		owned, err := open(c).History(ctx)
+		if err != nil || len(owned.History) == 0 {
+			m.t.Errorf("after a kill: %d entries, %v", len(owned.History), err)
 		}
 	})
 	run("sessions of agents", func(m machine) {

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
@@ -95,7 +96,7 @@ func BenchmarkPrepareThroughTheService(b *testing.B) {
 				b.Fatal(err)
 			}
 			far, err := remote.Open(ctx,
-				client.OpenOptions{Settings: map[string]string{"model.contextLimit": "10000000"}})
+				api.OpenRequest{Settings: map[string]any{"model.contextLimit": "10000000"}})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -107,7 +108,7 @@ func BenchmarkPrepareThroughTheService(b *testing.B) {
 				if _, err := near.Add(ctx, entries...); err != nil {
 					b.Fatal(err)
 				}
-				if _, err := far.Add(ctx, entries...); err != nil {
+				if _, err := far.Add(ctx, api.Entries(entries...)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -122,7 +123,7 @@ func BenchmarkPrepareThroughTheService(b *testing.B) {
 					b.Fatal(err)
 				}
 				between := time.Now()
-				if _, err := far.Prepare(ctx, client.PrepareOptions{}); err != nil {
+				if _, err := far.Prepare(ctx, api.PrepareRequest{}); err != nil {
 					b.Fatal(err)
 				}
 				nearTimes = append(nearTimes, between.Sub(begin))
@@ -137,7 +138,7 @@ func BenchmarkPrepareThroughTheService(b *testing.B) {
 // BenchmarkAppendThroughTheService is an addition of three entries over a Unix socket.
 func BenchmarkAppendThroughTheService(b *testing.B) {
 	_, remote := pluginHost(b)
-	s, err := remote.Open(b.Context(), client.OpenOptions{Settings: map[string]string{"model.contextLimit": "10000000"}})
+	s, err := remote.Open(b.Context(), api.OpenRequest{Settings: map[string]any{"model.contextLimit": "10000000"}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func BenchmarkAppendThroughTheService(b *testing.B) {
 	for n := 0; b.Loop(); n++ {
 		entries := turn(n)
 		began := time.Now()
-		if _, err := s.Add(b.Context(), entries...); err != nil {
+		if _, err := s.Add(b.Context(), api.Entries(entries...)); err != nil {
 			b.Fatal(err)
 		}
 		times = append(times, time.Since(began))
@@ -160,7 +161,7 @@ func BenchmarkOpenThroughTheService(b *testing.B) {
 	var times []time.Duration
 	for b.Loop() {
 		began := time.Now()
-		if _, err := remote.Open(b.Context(), client.OpenOptions{}); err != nil {
+		if _, err := remote.Open(b.Context(), api.OpenRequest{}); err != nil {
 			b.Fatal(err)
 		}
 		times = append(times, time.Since(began))
@@ -178,29 +179,29 @@ func BenchmarkManySessions(b *testing.B) {
 		all   sync.WaitGroup
 	)
 	// The plugin starts and the vocabulary is loaded before.
-	if s, err := remote.Open(b.Context(), client.OpenOptions{}); err != nil {
+	if s, err := remote.Open(b.Context(), api.OpenRequest{}); err != nil {
 		b.Fatal(err)
-	} else if _, err := s.Add(b.Context(), turn(0)...); err != nil {
+	} else if _, err := s.Add(b.Context(), api.Entries(turn(0)...)); err != nil {
 		b.Fatal(err)
-	} else if _, err := s.Prepare(b.Context(), client.PrepareOptions{}); err != nil {
+	} else if _, err := s.Prepare(b.Context(), api.PrepareRequest{}); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
 		for i := range sessions {
 			all.Go(func() {
 				time.Sleep(pause * time.Duration(i) / sessions) // they do not begin at once
-				s, err := remote.Open(b.Context(), client.OpenOptions{})
+				s, err := remote.Open(b.Context(), api.OpenRequest{})
 				if err != nil {
 					b.Error(err)
 					return
 				}
 				for n := range 10 {
-					if _, err := s.Add(b.Context(), turn(n)...); err != nil {
+					if _, err := s.Add(b.Context(), api.Entries(turn(n)...)); err != nil {
 						b.Error(err)
 						return
 					}
 					begin := time.Now()
-					if _, err := s.Prepare(b.Context(), client.PrepareOptions{}); err != nil {
+					if _, err := s.Prepare(b.Context(), api.PrepareRequest{}); err != nil {
 						b.Error(err)
 						return
 					}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -165,13 +166,13 @@ func TestAnAddOfUnknownOutcome(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer remote.Close()
-	session, err := remote.Open(ctx, client.OpenOptions{ID: "s"})
+	session, err := remote.Open(ctx, api.OpenRequest{ID: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	kept.refuse.Store(3)
 	said := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}
-	if got, err := session.Add(ctx, said); err != nil || got.Revision != 3 {
+	if got, err := session.Add(ctx, api.Entries(said)); err != nil || got.Revision != 3 {
 		t.Errorf("the client: %+v, %v", got, err)
 	}
 	if got, err := session.State(ctx); err != nil || got.Entries != 3 {

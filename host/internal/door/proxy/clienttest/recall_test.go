@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	host "github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -96,14 +97,14 @@ func TestTheProtocolsOwnClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer service.Close()
-	session, err := service.Open(t.Context(), host.OpenOptions{ID: "chat"})
+	session, err := service.Open(t.Context(), api.OpenRequest{ID: "chat"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := session.Add(t.Context(),
+	if _, err := session.Add(t.Context(), api.Entries(
 		content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: "call_1", Name: "read_file"}}},
 		content.Content{Speaker: content.Tool, Blocks: []content.Block{
-			content.ToolResponse{CallID: "call_1", ToolName: "read_file"}.WithResultText("the text")}}); err != nil {
+			content.ToolResponse{CallID: "call_1", ToolName: "read_file"}.WithResultText("the text")}})); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), longest)
