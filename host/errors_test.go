@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/journal"
@@ -18,21 +19,21 @@ import (
 )
 
 func TestTheKindOfAnError(t *testing.T) {
-	for want, cause := range map[Kind]error{
-		KindOverflow: &prepare.ContextOverflowError{Tokens: 10, Limit: 7, Strategy: "s"},
-		KindAnswer:   &history.AnswerError{Err: history.ErrConflict},
-		KindSetting:  &config.Error{Problem: "unknown setting"},
-		KindEntry:    window.ErrInvalidEntry,
-		KindStrategy: plugins.ErrUnknownStrategy,
-		KindSession:  journal.ErrClosed,
-		KindCanceled: context.Canceled,
-		KindDeadline: context.DeadlineExceeded,
-		KindPlugin:   &plugins.Error{Plugin: "s", Err: plugins.ErrTimeout, Retryable: true},
-		KindHost: &plugins.Error{Plugin: "s", Err: fmt.Errorf("%w: no space left", plugins.ErrHost),
+	for want, cause := range map[api.Kind]error{
+		api.KindOverflow: &prepare.ContextOverflowError{Tokens: 10, Limit: 7, Strategy: "s"},
+		api.KindAnswer:   &history.AnswerError{Err: history.ErrConflict},
+		api.KindSetting:  &config.Error{Problem: "unknown setting"},
+		api.KindEntry:    window.ErrInvalidEntry,
+		api.KindStrategy: plugins.ErrUnknownStrategy,
+		api.KindSession:  journal.ErrClosed,
+		api.KindCanceled: context.Canceled,
+		api.KindDeadline: context.DeadlineExceeded,
+		api.KindPlugin:   &plugins.Error{Plugin: "s", Err: plugins.ErrTimeout, Retryable: true},
+		api.KindHost: &plugins.Error{Plugin: "s", Err: fmt.Errorf("%w: no space left", plugins.ErrHost),
 			Retryable: true},
-		KindModel: &prepare.CompressError{Strategy: "s", Model: errors.New("overloaded"), Err: errors.New("x"),
+		api.KindModel: &prepare.CompressError{Strategy: "s", Model: errors.New("overloaded"), Err: errors.New("x"),
 			Retryable: true},
-		KindInternal: errors.New("x"),
+		api.KindInternal: errors.New("x"),
 	} {
 		err := fmt.Errorf("x: %w", cause)
 		got := ErrorOf(err)
@@ -40,11 +41,11 @@ func TestTheKindOfAnError(t *testing.T) {
 			t.Errorf("%s: %+v", want, got)
 			continue
 		}
-		if retryable := want == KindPlugin || want == KindModel || want == KindHost; got.Retryable != (retryable ||
-			want == KindDeadline) || retryable && got.Plugin != "s" {
+		if retryable := want == api.KindPlugin || want == api.KindModel || want == api.KindHost; got.Retryable != (retryable ||
+			want == api.KindDeadline) || retryable && got.Plugin != "s" {
 			t.Errorf("%s: retryable %v, plugin %q", want, got.Retryable, got.Plugin)
 		}
-		if want == KindOverflow && (got.MissingTokens != 3 || got.Plugin != "s") {
+		if want == api.KindOverflow && (got.MissingTokens != 3 || got.Plugin != "s") {
 			t.Errorf("%s: %+v", want, got)
 		}
 	}
@@ -59,7 +60,7 @@ func TestATranscriptThatCannotBeWritten(t *testing.T) {
 		&transcriptlog.UnwrittenError{Path: "x", Entries: 2, Err: syscall.ENOSPC},
 		fmt.Errorf("%w: %w", transcriptlog.ErrDir, syscall.ENOSPC),
 	} {
-		if got := ErrorOf(cause); got.Kind != KindHost || !got.Retryable {
+		if got := ErrorOf(cause); got.Kind != api.KindHost || !got.Retryable {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -70,7 +71,7 @@ func TestAnErrorOfUnknownOutcome(t *testing.T) {
 	fault := &store.Fault{Cause: store.Gone, Unknown: true, Err: errors.New("x")}
 	for _, repeatable := range []bool{true, false} {
 		got := ErrorOf(&journal.UnknownError{Repeatable: repeatable, Err: fault})
-		if got.Kind != KindStore || !got.MaybeApplied || got.Retryable != repeatable {
+		if got.Kind != api.KindStore || !got.MaybeApplied || got.Retryable != repeatable {
 			t.Errorf("%+v", got)
 		}
 	}

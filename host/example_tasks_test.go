@@ -10,17 +10,18 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // open is for examples that are about something else: a host, a session of it, and what closes both.
-func open(o host.SessionOptions, settings ...config.Override) (*host.Host, *host.Session, func()) {
+func open(o api.OpenRequest, settings ...config.Override) (*host.Host, *host.Session, func()) {
 	h, err := openHost(settings...)
 	if err != nil {
 		panic(err)
 	}
-	s, err := h.Session(o)
+	s, err := h.Open(context.Background(), o)
 	if err != nil {
 		panic(err)
 	}
@@ -32,11 +33,11 @@ func say(by content.Speaker, text string) content.Content {
 }
 
 // An agent that holds messages in its provider's form adds them as they are, and gets the request in the same form.
-func ExampleSession_AddMessages() {
-	_, s, done := open(host.SessionOptions{})
+func ExampleSession_Add_messages() {
+	_, s, done := open(api.OpenRequest{})
 	defer done()
-	_, err := s.AddMessages(context.Background(), host.Messages{
-		Form:   host.Anthropic,
+	_, err := s.Add(context.Background(), api.AddRequest{
+		Format: api.Anthropic,
 		System: json.RawMessage(`"Answer briefly."`),
 		Messages: []json.RawMessage{
 			json.RawMessage(`{"role":"user","content":[{"type":"text","text":"What is in a.go?"}]}`),
@@ -48,18 +49,13 @@ func ExampleSession_AddMessages() {
 		fmt.Println(err)
 		return
 	}
-	ready, err := s.Prepare(context.Background(), host.PrepareOptions{})
+	ready, err := s.Prepare(context.Background(), api.PrepareRequest{Format: api.Anthropic})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	request, err := ready.Request(host.Anthropic)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(string(request.System))
-	for _, m := range request.Messages {
+	fmt.Println(string(ready.System))
+	for _, m := range ready.Messages {
 		fmt.Println(string(m))
 	}
 	// Output:
@@ -70,11 +66,13 @@ func ExampleSession_AddMessages() {
 }
 
 // An addition with a key can be repeated when nobody knows whether it took place: it takes place once.
-func ExampleSession_AddWith() {
-	_, s, done := open(host.SessionOptions{})
+func ExampleSession_Add_key() {
+	_, s, done := open(api.OpenRequest{})
 	defer done()
+	more := api.Entries(say(content.Human, "Go on."))
+	more.Key = "message 17"
 	for range 2 {
-		state, err := s.AddWith(context.Background(), host.AddOptions{Key: "message 17"}, say(content.Human, "Go on."))
+		state, err := s.Add(context.Background(), more)
 		fmt.Println(state.Tokens, "tokens", err)
 	}
 	// Output:
@@ -83,7 +81,7 @@ func ExampleSession_AddWith() {
 }
 
 // With a store, a session goes on where it was, also after a crash.
-func ExampleHost_Session() {
+func ExampleHost_Open() {
 	dir, err := os.MkdirTemp("", "sessions")
 	if err != nil {
 		fmt.Println(err)
@@ -92,10 +90,10 @@ func ExampleHost_Session() {
 	defer os.RemoveAll(dir)
 	store := config.Override{Key: "sessions.store", Value: "sqlite:" + filepath.Join(dir, "sessions.db")}
 	for range 2 { // two runs of one program
-		_, s, done := open(host.SessionOptions{ID: "task-1"}, store)
-		h, err := s.History()
-		fmt.Println(len(h.Entries), "entries", err)
-		if _, err := s.Add(context.Background(), say(content.Human, "Fix the parser.")); err != nil {
+		_, s, done := open(api.OpenRequest{ID: "task-1"}, store)
+		h, err := s.History(context.Background())
+		fmt.Println(len(h.History), "entries", err)
+		if _, err := s.Add(context.Background(), api.Entries(say(content.Human, "Fix the parser."))); err != nil {
 			fmt.Println(err)
 		}
 		done()
@@ -107,43 +105,46 @@ func ExampleHost_Session() {
 
 // Compress is for the moment that the agent chooses, such as the end of a task.
 func ExampleSession_Compress() {
-	_, s, done := open(host.SessionOptions{Settings: map[string]any{
+	_, s, done := open(api.OpenRequest{Settings: map[string]any{
 		"compression.strategy": "top-down-truncation", "model.contextLimit": 2000}})
 	defer done()
 	for i := range 20 {
-		if _, err := s.Add(context.Background(), say(content.Human, fmt.Sprint(i, strings.Repeat(" word", 100)))); err != nil {
+		if _, err := s.Add(context.Background(), api.Entries(
+			say(content.Human, fmt.Sprint(i, strings.Repeat(" word", 100))))); err != nil {
 			fmt.Println(err)
 		}
 	}
-	outcome, err := s.Compress(context.Background())
+	made, err := s.Compress(context.Background())
 	if err != nil {
 		fmt.Println(err)
 	}
-	h, err := s.History()
-	fmt.Println(outcome.Compress.Kind, err, len(h.Entries), "of 20 entries are left")
+	h, err := s.History(context.Background())
+	fmt.Println(made.Outcome.Compress.Kind, err, len(h.History), "of 20 entries are left")
 	// Output: applied <nil> 10 of 20 entries are left
 }
 
 // A setting can be changed while the session runs; the next turn uses it. One that is fixed says so.
 func ExampleSession_Set() {
-	_, s, done := open(host.SessionOptions{})
+	_, s, done := open(api.OpenRequest{})
 	defer done()
-	fmt.Println(s.Set(context.Background(), "model.contextLimit", 400_000), s.Config().Settings().Model.ContextLimit)
-	fmt.Println(errors.Is(s.Set(context.Background(), "sessions.store", "memory"), host.ErrFixed))
+	err := s.Set(context.Background(), api.SetRequest{Key: "model.contextLimit", Value: 400_000})
+	fmt.Println(err, s.Config().Settings().Model.ContextLimit)
+	err = s.Set(context.Background(), api.SetRequest{Key: "sessions.store", Value: "memory"})
+	fmt.Println(errors.Is(err, host.ErrFixed))
 	// Output:
 	// <nil> 400000
 	// true
 }
 
 // What a strategy removed can be explained, and had back.
-func ExampleSession_Originals() {
+func ExampleSession_Recorded() {
 	dir, err := os.MkdirTemp("", "sessions")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer os.RemoveAll(dir)
-	_, s, done := open(host.SessionOptions{Settings: map[string]any{"compression.strategy": "high-density"}},
+	_, s, done := open(api.OpenRequest{Settings: map[string]any{"compression.strategy": "high-density"}},
 		config.Override{Key: "sessions.store", Value: "sqlite:" + filepath.Join(dir, "sessions.db")})
 	defer done()
 	for i, call := range model() {
@@ -151,31 +152,31 @@ func ExampleSession_Originals() {
 		if call.Name == "write_file" {
 			result = "ok"
 		}
-		if _, err := s.Add(context.Background(),
+		if _, err := s.Add(context.Background(), api.Entries(
 			content.Content{Speaker: content.AI, Blocks: []content.Block{call}},
 			content.Content{Speaker: content.Tool, Blocks: []content.Block{
-				content.ToolResponse{CallID: call.ID, ToolName: call.Name, Result: content.String(result)}}}); err != nil {
+				content.ToolResponse{CallID: call.ID, ToolName: call.Name, Result: content.String(result)}}})); err != nil {
 			fmt.Println(err)
 		}
 	}
-	if _, err := s.Prepare(context.Background(), host.PrepareOptions{}); err != nil {
+	if _, err := s.Prepare(context.Background(), api.PrepareRequest{}); err != nil {
 		fmt.Println(err)
 		return
 	}
-	changes, err := s.Explain(context.Background(), "1") // the call's id
+	explained, err := s.Explain(context.Background(), api.ExplainRequest{ID: "1"}) // the call's id
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, c := range changes {
+	for _, c := range explained.Changes {
 		fmt.Println(c.Kind, c.Rule)
 	}
-	entries, err := s.Originals(context.Background(), "1")
+	recorded, err := s.Recorded(context.Background(), api.RecordedRequest{ID: "1"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	text, _, _ := strings.Cut(entries[1].Blocks[0].(content.ToolResponse).ResultText(), ",")
+	text, _, _ := strings.Cut(recorded.Entries[1].Blocks[0].(content.ToolResponse).ResultText(), ",")
 	fmt.Println(text)
 	// Output:
 	// removed stale-read
@@ -185,33 +186,34 @@ func ExampleSession_Originals() {
 
 // Count says what entries would cost, without adding them.
 func ExampleHost_Count() {
-	h, _, done := open(host.SessionOptions{})
+	h, _, done := open(api.OpenRequest{})
 	defer done()
-	tokens, err := h.Count(context.Background(), say(content.Human, "Fix the parser."))
-	fmt.Println(tokens, err)
-	// Output: [8] <nil>
+	entry := say(content.Human, "Fix the parser.")
+	counted, err := h.Count(context.Background(), api.CountRequest{Entries: []content.Content{entry}})
+	fmt.Println(counted.Tokens, err)
+	// Output: 8 <nil>
 }
 
 // An agent that takes input while a turn is prepared marks where the turn ends.
-func ExampleSession_Point() {
-	_, s, done := open(host.SessionOptions{})
+func ExampleSession_At() {
+	_, s, done := open(api.OpenRequest{})
 	defer done()
 	ctx := context.Background()
-	if _, err := s.Add(ctx, say(content.Human, "Fix the parser.")); err != nil {
+	if _, err := s.Add(ctx, api.Entries(say(content.Human, "Fix the parser."))); err != nil {
 		fmt.Println(err)
 	}
 	point, err := s.Point()
 	if err != nil {
 		fmt.Println(err)
 	}
-	if _, err := s.Add(ctx, say(content.Human, "And the tests.")); err != nil { // typed meanwhile
+	if _, err := s.Add(ctx, api.Entries(say(content.Human, "And the tests."))); err != nil { // typed meanwhile
 		fmt.Println(err)
 	}
-	ready, err := s.Prepare(ctx, host.PrepareOptions{UpTo: &point})
+	ready, err := s.At(point).Prepare(ctx, api.PrepareRequest{})
 	if err != nil {
 		fmt.Println(err)
 	}
-	h, err := s.History()
-	fmt.Println(len(ready.History), "of", len(h.Entries), err)
+	h, err := s.History(ctx)
+	fmt.Println(len(ready.History), "of", len(h.History), err)
 	// Output: 1 of 2 <nil>
 }

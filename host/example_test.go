@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -33,20 +34,20 @@ func Example() {
 		return
 	}
 	defer h.Close() // stops the plugin
-	s, err := h.Session(host.SessionOptions{Settings: map[string]any{"workspace.root": "/src"}})
+	s, err := h.Open(ctx, api.OpenRequest{Settings: map[string]any{"workspace.root": "/src"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	add := func(speaker content.Speaker, block content.Block) {
-		if _, err := s.Add(ctx, content.Content{Speaker: speaker, Blocks: []content.Block{block}}); err != nil {
+		if _, err := s.Add(ctx, api.Entries(content.Content{Speaker: speaker, Blocks: []content.Block{block}})); err != nil {
 			fmt.Println(err)
 		}
 	}
 
 	add(content.Human, content.Text{Text: "Fix the typo in a.go."})
 	for step, call := range model() {
-		ready, err := s.Prepare(ctx, host.PrepareOptions{PendingTokens: 500}) // the system prompt and tool schemas
+		ready, err := s.Prepare(ctx, api.PrepareRequest{PendingTokens: 500}) // the system prompt and tool schemas
 		if err != nil {
 			fmt.Println(err) // the history is unchanged: retry, change a setting, or stop
 			return
@@ -59,11 +60,12 @@ func Example() {
 			result = "ok"
 		}
 		add(content.Tool, content.ToolResponse{CallID: call.ID, ToolName: call.Name, Result: content.String(result)})
-		if err := s.ReportUsage(ctx, ready.Tokens+500); err != nil { // what the provider counted for the request
+		used := ready.Tokens + 500 // what the provider counted for the request
+		if err := s.ReportUsage(ctx, api.UsageRequest{PromptTokens: used}); err != nil {
 			fmt.Println(err)
 		}
 	}
-	ready, err := s.Prepare(ctx, host.PrepareOptions{})
+	ready, err := s.Prepare(ctx, api.PrepareRequest{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -94,14 +96,14 @@ func ExampleErrorOf() {
 		return
 	}
 	defer h.Close()
-	_, err = h.Session(host.SessionOptions{Settings: map[string]any{"compression.strategy": "no-such-strategy"}})
+	_, err = h.Open(context.Background(), api.OpenRequest{Settings: map[string]any{"compression.strategy": "no-such-strategy"}})
 	e := host.ErrorOf(err)
 	fmt.Println(e.Kind, e.Retryable, errors.Is(err, host.ErrUnknownStrategy))
-	if _, err := h.Session(host.SessionOptions{ID: "s"}); err != nil {
+	if _, err := h.Open(context.Background(), api.OpenRequest{ID: "s"}); err != nil {
 		fmt.Println(err)
 		return
 	}
-	_, err = h.Session(host.SessionOptions{ID: "s"})
+	_, err = h.Open(context.Background(), api.OpenRequest{ID: "s"})
 	fmt.Println(errors.Is(err, host.ErrSessionExists))
 	// Output:
 	// strategy false true

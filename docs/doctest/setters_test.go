@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/config"
 )
 
@@ -176,19 +177,19 @@ func doors(t *testing.T) []door {
 	for _, of := range []struct{ door, owner, column string }{
 		{"a session", "", "session"}, {"a session of a token", "alice", "token"},
 	} {
-		all = append(all, door{of.door + ": when it is opened", func(_ *testing.T, key string, value any) error {
-			s, err := h.Session(host.SessionOptions{Owner: of.owner, Settings: map[string]any{key: value}})
+		all = append(all, door{of.door + ": when it is opened", func(t *testing.T, key string, value any) error {
+			s, err := h.Open(t.Context(), api.OpenRequest{Owner: of.owner, Settings: map[string]any{key: value}})
 			if err == nil {
-				err = s.Close()
+				err = s.Close(t.Context())
 			}
 			return err
 		}, named(of.column)}, door{of.door + ": later", func(t *testing.T, key string, value any) error {
-			s, err := h.Session(host.SessionOptions{Owner: of.owner})
+			s, err := h.Open(t.Context(), api.OpenRequest{Owner: of.owner})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.Close()
-			return s.Set(t.Context(), key, value)
+			defer s.Close(t.Context())
+			return s.Set(t.Context(), api.SetRequest{Key: key, Value: value})
 		}, named(of.column)})
 	}
 	return all

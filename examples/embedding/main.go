@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/config"
 	_ "github.com/thresh-dev/thresh/host/early" // plugins start faster
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -49,7 +50,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer h.Close() // stops the plugins
-	s, err := h.Session(host.SessionOptions{})
+	s, err := h.Open(ctx, api.OpenRequest{})
 	if err != nil {
 		return err
 	}
@@ -62,11 +63,11 @@ func run(ctx context.Context) error {
 		// Prepare before every model call: it prunes, compresses if the threshold is reached, and returns a history
 		// that is safe to send. PendingTokens is what the request has in addition to the history: the system prompt
 		// and the tool schemas.
-		ready, err := s.Prepare(ctx, host.PrepareOptions{PendingTokens: 500})
+		ready, err := s.Prepare(ctx, api.PrepareRequest{PendingTokens: 500})
 		if err != nil {
 			return err // the history is unchanged: retry, change a setting, or stop
 		}
-		owned, err := s.History()
+		owned, err := s.History(ctx)
 		if err != nil {
 			return err
 		}
@@ -104,7 +105,7 @@ type agent struct {
 // add adds one entry to the session, which counts its tokens and gives it an id. state.Tokens is the size of the
 // whole history, so the difference to before is the size of the entry.
 func (a *agent) add(ctx context.Context, speaker content.Speaker, blocks ...content.Block) error {
-	state, err := a.session.Add(ctx, content.Content{Speaker: speaker, Blocks: blocks})
+	state, err := a.session.Add(ctx, api.Entries(content.Content{Speaker: speaker, Blocks: blocks}))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -13,10 +14,10 @@ func main() {
 	host.ReexecMain()                                // first: strategies run as copies of this program
 	h := must(host.Open(host.Options{Project: "."})) // reads thresh.yaml
 	defer h.Close()
-	s := must(h.Session(host.SessionOptions{})) // one conversation
 	ctx, blocks := context.Background(), []content.Block{content.Text{Text: "fix main.go"}}
-	must(s.Add(ctx, content.Content{Speaker: content.Human, Blocks: blocks})) // every message
-	ready := must(s.Prepare(ctx, host.PrepareOptions{PendingTokens: 2000}))   // before every model call
+	s := must(h.Open(ctx, api.OpenRequest{}))                                              // one conversation
+	must(s.Add(ctx, api.Entries(content.Content{Speaker: content.Human, Blocks: blocks}))) // every message
+	ready := must(s.Prepare(ctx, api.PrepareRequest{PendingTokens: 2000}))                 // before every model call
 	fmt.Println("send", len(ready.History), "messages with", ready.Tokens, "tokens")
 }
 

@@ -64,6 +64,9 @@ type OpenRequest struct {
 	System   json.RawMessage `json:"system,omitempty" jsonschema:"absent leaves the one it has"`
 }
 
+// About is the id of the session; "" for a random one.
+func (r OpenRequest) About() string { return r.ID }
+
 // OpenAnswer has the session's id and the size of its history, which is not empty if the session was kept.
 type OpenAnswer struct {
 	Session  string `json:"session"`
@@ -100,6 +103,9 @@ type WatchRequest struct {
 	Owner   string `json:"-"` // as in [Of]
 	Session string `json:"session,omitempty" jsonschema:"absent for all sessions of the token"`
 }
+
+// About is the id of the session; "" for all.
+func (r WatchRequest) About() string { return r.Session }
 
 // Event is a turn of a session, for those that watch. A client that had to watch again, because the connection broke,
 // yields another one without a session: turns before it are missing.

@@ -82,8 +82,8 @@ type SystemAnswer struct {
 	Tokens int `json:"tokens"`
 }
 
-// Prompt makes a system prompt of texts, for [SystemRequest] and [OpenRequest]; nil of none.
-func Prompt(parts ...content.Text) json.RawMessage {
+// Prompt makes a system prompt of blocks of text, for [SystemRequest] and [OpenRequest]; nil of none.
+func Prompt(parts ...content.Block) json.RawMessage {
 	if len(parts) == 0 {
 		return nil
 	}

@@ -61,7 +61,7 @@ func Example() {
 		return
 	}
 	fmt.Println(len(ready.History), "of 20 entries are sent:", ready.Outcome.Compress.Kind)
-	fmt.Println(s.ReportUsage(ctx, api.UsageRequest{PromptTokens: ready.Tokens+100})) // what the provider counted for the request
+	fmt.Println(s.ReportUsage(ctx, api.UsageRequest{PromptTokens: ready.Tokens + 100})) // what the provider counted for the request
 	// Output:
 	// 10 of 20 entries are sent: applied
 	// <nil>

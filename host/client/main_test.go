@@ -14,7 +14,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
-	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 )
@@ -25,14 +24,14 @@ func TestMain(m *testing.M) {
 }
 
 // serve serves a host on a Unix socket, as 'thresh serve' does, until done is called.
-func serve() (address string, done func()) {
+func serve(settings ...config.Override) (address string, done func()) {
 	must := func(err error) {
 		if err != nil {
 			panic(err)
 		}
 	}
 	c, err := config.Load(config.Options{ConfigFile: os.DevNull, Env: []string{},
-		Overrides: []config.Override{{Key: "compression.strategy", Value: "top-down-truncation"}}})
+		Overrides: append([]config.Override{{Key: "compression.strategy", Value: "top-down-truncation"}}, settings...)})
 	must(err)
 	log := hclog.NewNullLogger()
 	machine, err := window.Open(window.Options{Config: c, Logger: log, Store: store.NewMemory(), Keep: true})
@@ -47,7 +46,7 @@ func serve() (address string, done func()) {
 	guard := access.NewGuard(machine.Store(), "", log)
 	alone := proxy.New(proxy.Options{Host: machine, Guard: guard, Recall: &proxy.Recall{}, Logger: log})
 	go func() {
-		ended <- network.Serve(ctx, l, nil, time.Second, network.Options{Host: service.PublicHost(machine), Log: log,
+		ended <- network.Serve(ctx, l, nil, time.Second, network.Options{Host: host.Of(machine), Log: log,
 			Guard: guard, Store: machine.Store(), Alone: alone})
 	}()
 	return address, func() {

@@ -1,6 +1,6 @@
 // Package outcome describes what one turn of a session did to its history, what that cost, and what limits applied.
 //
-// It is for programs that embed the host, which meet [Outcome] as host.Prepared.Outcome, and for readers of the JSON
+// It is for programs that embed the host, which meet [Outcome] as api.PrepareAnswer.Outcome, and for readers of the JSON
 // that 'thresh run' returns under "outcome". [Plugin] is apart: it describes a plugin that was found. The types are
 // data only and import nothing of the host.
 //

@@ -7,7 +7,7 @@ type Outcome struct {
 	Strategy string `json:"strategy"`
 	Limits   Limits `json:"limits"`
 	// TokensBefore is what the request would have counted without this turn, and Tokens what it counts after it.
-	// Neither includes pending tokens (host.PrepareOptions.PendingTokens).
+	// Neither includes pending tokens (api.PrepareRequest.PendingTokens).
 	TokensBefore int `json:"tokensBefore"`
 	Tokens       int `json:"tokens"`
 	// Projected is the host's estimate of what the provider will count, which the limits apply to: with pending tokens,

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -64,36 +65,38 @@ type conversation[M any] struct {
 	sent     []M
 	byEntry  [][]M
 	revision uint64
+	// Who speaks first in that.
+	first content.Speaker
 }
 
 // Fit returns the messages to send. If the strategy fails, these are the messages as they are, and the log says why. An
 // error is about the request: it is too large although everything was tried, or its context has ended.
 func (k *Keeper[M]) Fit(ctx context.Context, r Request[M]) ([]M, error) {
-	c, fresh, err := k.take(r.Messages)
+	c, fresh, err := k.take(ctx, r.Messages)
 	if err != nil {
 		return nil, fmt.Errorf("thresh: %w", err)
 	}
 	if err := c.add(ctx, k, r, fresh); err != nil {
-		return nil, fmt.Errorf("thresh: %w", errors.Join(err, c.session.Close()))
+		return nil, fmt.Errorf("thresh: %w", errors.Join(err, c.session.Close(context.WithoutCancel(ctx))))
 	}
-	ready, err := c.session.Prepare(ctx, host.PrepareOptions{PendingTokens: c.pending})
+	ready, err := c.session.Prepare(ctx, api.PrepareRequest{PendingTokens: c.pending, Since: &c.revision})
 	if err != nil {
 		switch host.ErrorOf(err).Kind {
-		case host.KindOverflow, host.KindCanceled, host.KindDeadline, host.KindSession:
+		case api.KindOverflow, api.KindCanceled, api.KindDeadline, api.KindSession:
 			c.sent, c.revision = slices.Clone(r.Messages), 0 // the next list begins with the same messages
-			k.put(c)
+			k.put(ctx, c)
 			return nil, fmt.Errorf("thresh: %w", err)
 		}
 		slog.WarnContext(ctx, "thresh: the messages are sent as they are", "err", err)
 	}
 	c.convert(k.framework, ready)
-	k.put(c)
+	k.put(ctx, c)
 	return slices.Clone(c.sent), nil
 }
 
 // take returns the conversation that the messages continue, and which of them are new. Nobody else has it until it is
 // put back.
-func (k *Keeper[M]) take(messages []M) (*conversation[M], []M, error) {
+func (k *Keeper[M]) take(ctx context.Context, messages []M) (*conversation[M], []M, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	found, known := -1, 0
@@ -111,16 +114,16 @@ func (k *Keeper[M]) take(messages []M) (*conversation[M], []M, error) {
 			return c, messages[known:], nil
 		}
 	}
-	s, err := k.host.Session(host.SessionOptions{})
+	s, err := k.host.Open(ctx, api.OpenRequest{})
 	return &conversation[M]{session: s}, messages, err
 }
 
-func (k *Keeper[M]) put(c *conversation[M]) {
+func (k *Keeper[M]) put(ctx context.Context, c *conversation[M]) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.idle = append(k.idle, c)
 	if len(k.idle) > maxIdle {
-		if err := k.idle[0].session.Close(); err != nil {
+		if err := k.idle[0].session.Close(ctx); err != nil {
 			slog.Warn("thresh: a session was not closed", "err", err)
 		}
 		k.idle = slices.Delete(k.idle, 0, 1)
@@ -134,18 +137,18 @@ type source struct {
 
 func (c *conversation[M]) add(ctx context.Context, k *Keeper[M], r Request[M], fresh []M) error {
 	if !slices.EqualFunc(c.system, r.System, content.Equal) {
-		if err := c.session.SetSystem(ctx, r.System...); err != nil {
+		if _, err := c.session.SetSystem(ctx, api.SystemRequest{System: api.Prompt(r.System...)}); err != nil {
 			return err
 		}
 		c.system = r.System
 	}
 	if c.besides != r.Besides {
 		text := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: r.Besides}}}
-		tokens, err := k.host.Count(ctx, text)
+		counted, err := k.host.Count(ctx, api.CountRequest{Entries: []content.Content{text}})
 		if err != nil {
 			return err
 		}
-		c.besides, c.pending = r.Besides, tokens[0]
+		c.besides, c.pending = r.Besides, counted.Tokens
 	}
 	if len(fresh) == 0 {
 		return nil
@@ -157,7 +160,7 @@ func (c *conversation[M]) add(ctx context.Context, k *Keeper[M], r Request[M], f
 		e.Metadata = fmt.Appendf(nil, `{"message":%d,"pinned":%t}`, i, e.Pinned())
 		entries = append(entries, e)
 	}
-	if _, err := c.session.AddOpaque(ctx, entries[len(c.entries):]...); err != nil {
+	if _, err := c.session.Add(ctx, api.AddRequest{Entries: entries[len(c.entries):], Opaque: true}); err != nil {
 		return err
 	}
 	c.added, c.entries = all, entries
@@ -165,18 +168,24 @@ func (c *conversation[M]) add(ctx context.Context, k *Keeper[M], r Request[M], f
 }
 
 // convert makes messages of what is to be sent. A message whose entry is as it was added is the same message.
-func (c *conversation[M]) convert(f Framework[M], ready host.Prepared) {
-	unchanged := 0
-	if ready.UnchangedSince == c.revision {
-		unchanged = ready.Unchanged
+func (c *conversation[M]) convert(f Framework[M], ready api.PrepareAnswer) {
+	unchanged := 0 // of what it was told before
+	if ready.Keep != nil {
+		unchanged = *ready.Keep
+	}
+	if unchanged == 0 {
+		c.first = ""
+		if len(ready.History) > 0 {
+			c.first = ready.History[0].Speaker
+		}
 	}
 	c.byEntry = c.byEntry[:unchanged]
-	for _, e := range ready.History[unchanged:] {
+	for _, e := range ready.History {
 		c.byEntry = append(c.byEntry, c.messages(f, e))
 	}
 	c.sent, c.revision = slices.Concat(c.byEntry...), ready.Revision
 	// Providers refuse a conversation that begins with the model, and strategies may remove what was said before.
-	if len(ready.History) > 0 && ready.History[0].Speaker == content.AI {
+	if c.first == content.AI {
 		first := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: beginning}}}
 		var none M
 		c.sent = append(f.Messages(none, first), c.sent...)

@@ -35,11 +35,11 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	methods := map[string]func(context.Context) error{
 		"Add":     func(ctx context.Context) error { _, err := added.Add(ctx, api.Entries(words("more"))); return err },
 		"Prepare": func(ctx context.Context) error { _, err := prepared.Prepare(ctx, api.PrepareRequest{}); return err },
-		"Set":     func(ctx context.Context) error {
+		"Set": func(ctx context.Context) error {
 			return set.Set(ctx, api.SetRequest{Key: "compression.threshold", Value: 0.6})
 		},
-		"Open":    func(ctx context.Context) error { _, err := remote.Open(ctx, api.OpenRequest{ID: "new"}); return err },
-		"List":    func(ctx context.Context) error { _, err := remote.Sessions(ctx, api.ListRequest{}); return err },
+		"Open": func(ctx context.Context) error { _, err := remote.Open(ctx, api.OpenRequest{ID: "new"}); return err },
+		"List": func(ctx context.Context) error { _, err := remote.Sessions(ctx, api.ListRequest{}); return err },
 	}
 	all := func(check func(ctx context.Context, name string, method func(context.Context) error)) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience) // longer than a host may take

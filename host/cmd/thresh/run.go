@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
@@ -60,7 +62,7 @@ func (a *app) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	h := service.PublicHost(machine)
+	h := host.Of(machine)
 	// The agent would hear of it in its first session.
 	if err := h.Check(cmd.Context()); err != nil {
 		return errors.Join(err, h.Close())
@@ -144,7 +146,7 @@ signal ends it at once.
 Methods:
 
 `)
-	for _, m := range service.At(service.Run) {
+	for _, m := range service.At(api.Run) {
 		b.WriteString(helpRow(fmt.Sprintf("%-17s %s", m.Name, service.Members(m.Params)), 50,
 			"→ "+service.Members(m.Result)))
 	}

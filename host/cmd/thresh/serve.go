@@ -21,7 +21,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
-	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
@@ -141,7 +140,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	alone := proxy.New(proxy.Options{Host: machine, Guard: guard, Watch: seen, Recall: &proxy.Recall{}, Logger: log})
 	// h and machine are one host: h is its public API, which doors use, and machine is for what that API does not
 	// promise.
-	h, kept := service.PublicHost(machine), machine.Store()
+	h, kept := host.Of(machine), machine.Store()
 	defer a.onHangup(func() { a.reload(cmd, h, guard, open, log) })()
 	a.say(hclog.Info, "serving at "+network.URL(l, door.certificate != nil))
 	a.notify("READY=1")

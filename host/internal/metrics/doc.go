@@ -45,7 +45,7 @@
 //	          of noop and remembered: empty-history, tail-covers-all, already-under-target, no-gain,
 //	          too-few-compressible, shrunk-below-minimum, ineffective, does-not-pay, other
 //	          of a request that was passed: single-question, compaction, continued, open-tools, unpaired, unknown-form,
-//	          too-large, encoded-body, busy; of one that failed: a host.Kind, limit (of a token), view (it cannot be
+//	          too-large, encoded-body, busy; of one that failed: an api.Kind, limit (of a token), view (it cannot be
 //	          written in the API's form), panic
 //	          of a plugin's failure: quarantined, host (the machine lacked something for a start), crashed,
 //	          timeout, bad-answer, strategy (it returned an error), llm (the model failed it), not-plugin,

@@ -1,12 +1,14 @@
-// Package service is what a host serves to agents: one implementation of every method, for all doors.
+// Package service is how doors call a host by the names of methods: it reads a request, finds its session, and has the
+// row of package api call it. What a method does, package host does; what it is called with, package api says.
 //
-// A door only translates: it decodes a request into a type of this package, calls the method, and encodes the answer.
-// Requests and answers are Go types with the JSON form of the JSON-RPC interface; a door with another form converts
-// them.
-//
-// methods.go has the table of methods, which doors that call them by name go by.
+//	methods.go   the rows of a door, found by name
+//	read.go      parameters, read to the letter
+//	attach.go    sessions that stay open between the requests of doors without connections of their own
+//	service.go   a host as one of its callers has it
+//	errors.go    an error, as agents get it
+//	gateway.go   the same by other names, for gateways that speak Headroom's contract
 //
 // Methods are safe for concurrent use. In which order the requests of one session take effect is up to the door: HTTP
-// requests have none, lines of one stream do. A door with an order uses [Session.Point] to keep from a request what was
-// added after it.
+// requests have none, lines of one stream do. A door with an order uses [host.Session.At] to keep from a request what
+// was added after it.
 package service

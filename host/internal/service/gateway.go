@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/http"
 	"reflect"
+
+	"github.com/thresh-dev/thresh/host/api"
 )
 
 // What gateways call that speak Headroom's contract, such as LiteLLM and Portkey: messages.compress and
@@ -29,19 +31,19 @@ func Gateway() []GatewayRoute {
 
 // GatewayCompress is what a gateway sends.
 type GatewayCompress struct {
-	CompressMessages
+	api.CompressMessages
 	TokenBudget int `json:"token_budget,omitempty" jsonschema:"the same as contextLimit"`
 }
 
 // Asked is the same for every caller.
-func (g GatewayCompress) Asked() CompressMessages {
+func (g GatewayCompress) Asked() api.CompressMessages {
 	g.ContextLimit = cmp.Or(g.ContextLimit, g.TokenBudget)
 	return g.CompressMessages
 }
 
 // GatewayCompressed is what a gateway reads, and what every caller gets.
 type GatewayCompressed struct {
-	CompressedMessages
+	api.CompressedMessages
 	Before     int      `json:"tokens_before"`
 	After      int      `json:"tokens_after"`
 	Saved      int      `json:"tokens_saved"`
@@ -50,8 +52,8 @@ type GatewayCompressed struct {
 	Hashes     []string `json:"ccr_hashes" jsonschema:"the ids of what was removed"`
 }
 
-// ForGateway adds what a gateway reads.
-func (m CompressedMessages) ForGateway() GatewayCompressed {
+// Compressed adds what a gateway reads.
+func Compressed(m api.CompressedMessages) GatewayCompressed {
 	g := GatewayCompressed{CompressedMessages: m, Before: m.TokensBefore, After: m.TokensAfter,
 		Saved: m.TokensBefore - m.TokensAfter, Ratio: float64(m.TokensAfter) / float64(max(m.TokensBefore, 1)),
 		Transforms: []string{}, Hashes: []string{}}
@@ -71,11 +73,11 @@ type GatewayRetrieve struct {
 
 // GatewayPart is a removed part, for both.
 type GatewayPart struct {
-	RetrieveAnswer
+	api.RetrieveAnswer
 	Hash     string `json:"hash" jsonschema:"the id"`
 	Original string `json:"original_content" jsonschema:"the content"`
 	ToolName string `json:"tool_name,omitempty" jsonschema:"the tool"`
 }
 
-// ForGateway adds what a gateway reads.
-func (a RetrieveAnswer) ForGateway() GatewayPart { return GatewayPart{a, a.ID, a.Content, a.Tool} }
+// Part adds what a gateway reads.
+func Part(a api.RetrieveAnswer) GatewayPart { return GatewayPart{a, a.ID, a.Content, a.Tool} }

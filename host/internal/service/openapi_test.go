@@ -21,6 +21,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
@@ -46,15 +47,15 @@ func ref(name string) *jsonschema.Schema { return &jsonschema.Schema{Ref: schema
 
 // named are the types that are described once.
 var named = map[reflect.Type]string{
-	reflect.TypeFor[outcome.Outcome]():       "Outcome",
-	reflect.TypeFor[outcome.Logged]():        "Change",
-	reflect.TypeFor[outcome.Passage]():       "Passage",
-	reflect.TypeFor[outcome.Plugin]():        "Plugin",
-	reflect.TypeFor[sdk.Todo]():              "Todo",
-	reflect.TypeFor[service.PrepareAnswer](): "PrepareAnswer",
-	reflect.TypeFor[service.Failure]():       "Failure",
-	reflect.TypeFor[service.Listed]():        "Listed",
-	reflect.TypeFor[service.Removed]():       "Removed",
+	reflect.TypeFor[outcome.Outcome]():   "Outcome",
+	reflect.TypeFor[outcome.Logged]():    "Change",
+	reflect.TypeFor[outcome.Passage]():   "Passage",
+	reflect.TypeFor[outcome.Plugin]():    "Plugin",
+	reflect.TypeFor[sdk.Todo]():          "Todo",
+	reflect.TypeFor[api.PrepareAnswer](): "PrepareAnswer",
+	reflect.TypeFor[api.Error]():         "Failure",
+	reflect.TypeFor[api.Listed]():        "Listed",
+	reflect.TypeFor[api.Removed]():       "Removed",
 }
 
 // raw says what the members are that the host takes or returns as they are.
@@ -167,7 +168,7 @@ func document(t *testing.T) []byte {
 		return o
 	}
 	paths := map[string]map[string]any{}
-	for _, m := range service.At(service.Served) {
+	for _, m := range service.At(api.Served) {
 		paths["/v1/"+m.Name] = map[string]any{
 			"post": operation(m.Name, m.Meaning, typed(m.Params, true), m.Result, m.Lines)}
 	}
@@ -254,9 +255,9 @@ func methods(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("\n" + prose("A method of an open session takes session, its id, which the tables leave out. ? marks "+
 		"what is optional.") + "\n")
-	for _, m := range service.Methods() {
-		only := map[service.Door]string{service.Run: " Only `thresh run`.", service.Served: " Only `thresh serve`."}[m.Only]
-		if m.Check == service.Local {
+	for _, m := range api.Methods() {
+		only := map[api.Door]string{api.Run: " Only `thresh run`.", api.Served: " Only `thresh serve`."}[m.Only]
+		if m.Check == api.Local {
 			only += " Only for the local user."
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n", m.Name, prose(m.Meaning+only))
@@ -273,7 +274,7 @@ var code = regexp.MustCompile("\\b(?:[a-z]+\\.[a-zA-Z]+|pendingTokens|cache_cont
 // prose is text for a page: names in code style, in lines of at most 120 columns.
 func prose(text string) string {
 	names := map[string]bool{}
-	for _, m := range service.Methods() {
+	for _, m := range api.Methods() {
 		names[m.Name] = true
 	}
 	for _, s := range config.Specs() {
@@ -305,7 +306,7 @@ func parameters(t *testing.T, b *strings.Builder, of reflect.Type) {
 	s := schemaOf(t, of, true)
 	var rows []string
 	for _, name := range s.PropertyOrder {
-		if name != "session" || of == reflect.TypeFor[service.WatchRequest]() {
+		if name != "session" || of == reflect.TypeFor[api.WatchRequest]() {
 			p := s.Properties[name]
 			if !slices.Contains(s.Required, name) {
 				name += "?"
@@ -352,9 +353,9 @@ func typeName(s *jsonschema.Schema) string {
 
 func kinds(t *testing.T) string {
 	var b strings.Builder
-	members(t, &b, "Fields", reflect.TypeFor[service.Failure]())
+	members(t, &b, "Fields", reflect.TypeFor[api.Error]())
 	b.WriteString("\n| kind | status | meaning | what to do |\n|---|---|---|---|\n")
-	for _, k := range service.Kinds() {
+	for _, k := range api.Kinds() {
 		fmt.Fprintf(&b, "| `%s` | %d | %s | %s |\n", k.Kind, k.Status, k.Meaning, k.Do)
 	}
 	return b.String() + "\n"
@@ -434,7 +435,7 @@ func servedFrom(t *testing.T, kept store.Store) (url string, machine *window.Hos
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- network.Serve(ctx, l, nil, time.Second, network.Options{Host: service.PublicHost(machine), Log: log,
+		ended <- network.Serve(ctx, l, nil, time.Second, network.Options{Host: host.Of(machine), Log: log,
 			Guard: guard, Store: machine.Store(), Alone: alone})
 	}()
 	t.Cleanup(func() {
@@ -465,7 +466,7 @@ func TestRealRequestsAndAnswers(t *testing.T) {
 		return answer
 	}
 	check, seen := checks(t), map[string]bool{}
-	answers := func(m *service.Method, body string, lines *bufio.Scanner, status int) {
+	answers := func(m *api.Method, body string, lines *bufio.Scanner, status int) {
 		t.Helper()
 		malformed := status == http.StatusBadRequest && !bytes.Contains(lines.Bytes(), []byte(`"kind":"setting"`))
 		if err := check(m.Params.Name(), []byte(body)); (err == nil) == malformed {
@@ -524,20 +525,20 @@ func TestRealRequestsAndAnswers(t *testing.T) {
 		if answer.Body.Close(); answer.StatusCode != c.status {
 			t.Errorf("%s %s: %s: %s", c.method, c.body, answer.Status, lines.Bytes())
 		}
-		m, err := service.Find(service.Served, c.method)
+		m, err := service.Find(api.Served, c.method)
 		if err != nil {
 			t.Fatal(err)
 		}
 		answers(m, c.body, lines, answer.StatusCode)
 	}
-	m, _ := service.Find(service.Served, "session.watch")
+	m, _ := service.Find(api.Served, "session.watch")
 	for range 3 { // it has begun, and two turns
 		turns.Scan()
 		answers(m, `{}`, turns, watch.StatusCode)
 	}
 	seen["messages.retrieve"] = true // see TestAGatewayOfHeadroomsContract
 	seen["plugins.lock"] = true      // there is no lock file here
-	for _, m := range service.At(service.Served) {
+	for _, m := range service.At(api.Served) {
 		if !seen[m.Name] {
 			t.Errorf("%s has not succeeded here", m.Name)
 		}

@@ -2,133 +2,121 @@ package service
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
+	"iter"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/host/internal/window"
-	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/internal/buildinfo"
+	"github.com/thresh-dev/thresh/host/api"
+	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 // Service serves one host. It does not own it: close the host after the last request.
 type Service struct {
 	host     *host.Host
-	watchers watchers
 	attached attached
-	observe  func(owner string, e Event)
 }
 
-// PublicHost returns the public API of a runtime, which doors use next to what that API does not promise. Closing either
-// closes both.
-func PublicHost(machine *window.Host) *host.Host { return window.Public(machine).(*host.Host) }
-
+// New makes the service of a host.
 func New(h *host.Host) *Service {
-	s := &Service{host: h}
-	s.watchers.open = map[*Watcher]struct{}{}
-	s.attached.byKey = map[key]*place{}
-	return s
+	return &Service{host: h, attached: attached{byKey: map[key]*place{}}}
 }
 
-// Observe sets what is told of every turn of every owner's sessions; unlike a [Watcher] it never misses one. It must be
-// quick. Call it before the first request.
-func (s *Service) Observe(f func(owner string, e Event)) { s.observe = f }
-
-// Info is what this thresh can do. Strategies are those whose plugins were found by name.
-type Info struct {
-	Name       string   `json:"name"`
-	Version    string   `json:"version"`
-	Methods    []string `json:"methods"`
-	Strategies []string `json:"strategies" jsonschema:"those whose plugins were found"`
-	Limits     Limits   `json:"limits"`
-	Owner      string   `json:"owner,omitempty" jsonschema:"the name of the access token"`
+// Caller is a host as one of its callers has it through a door: [api.Target] takes it. Its sessions stay open between
+// requests.
+type Caller struct {
+	*host.Host
+	Service *Service
+	Door    api.Door
+	// Owner is the name of the access token, "" for the local user. From is where the caller is, for the log.
+	Owner, From string
+	Limits      api.Limits
+	// MayOpen refuses one more session beside so many open ones. Nil refuses none.
+	MayOpen func(ctx context.Context, open int) error
+	Log     hclog.Logger
 }
 
-// Limits apply to a connection, or to an access token. Unanswered is 0 where there is no limit.
-type Limits struct {
-	RequestBytes int `json:"requestBytes" jsonschema:"the largest request"`
-	Unanswered   int `json:"unanswered,omitempty"`
-}
+var _ api.Host[api.Session] = (*Caller)(nil)
 
-// Info describes this thresh as a door serves it. It starts no plugin.
-func (s *Service) Info(door Door) Info {
-	info := Info{
-		Name: "thresh", Version: buildinfo.Version(),
-		Strategies: append([]string{}, s.host.Strategies()...), // never null: agents need no check
-	}
-	for _, m := range At(door) {
+// Info says what the caller can do.
+func (c *Caller) Info(ctx context.Context) (api.Info, error) {
+	info, err := c.Host.Info(ctx)
+	for _, m := range At(c.Door) {
 		info.Methods = append(info.Methods, m.Name)
 	}
-	return info
+	info.Limits, info.Owner = c.Limits, c.Owner
+	return info, err
 }
 
-// CountRequest has entries that belong to no session: the host's own settings decide how they are counted.
-type CountRequest struct {
-	Entries []json.RawMessage `json:"entries" jsonschema:"in the entry format"`
-}
-
-// CountAnswer has the tokens of each entry, in order; Each is never null.
-type CountAnswer struct {
-	Tokens int   `json:"tokens"`
-	Each   []int `json:"each"`
-}
-
-// Count counts without a session, for an agent that decides what to add.
-func (s *Service) Count(ctx context.Context, r CountRequest) (CountAnswer, error) {
-	entries, err := decodeEntries(r.Entries)
-	if err != nil {
-		return CountAnswer{}, err
+// Open continues a session that is open or kept: a client that lost its connection cannot know whether it was closed.
+// Unlike an addition it does not check the size of the store: a session without entries takes next to none.
+func (c *Caller) Open(ctx context.Context, r api.OpenRequest) (api.Session, error) {
+	r.Owner = c.Owner
+	// One that is open already costs nothing more.
+	if _, err := c.Service.Find(ctx, r.Owner, r.ID, false); err != nil && c.MayOpen != nil {
+		if host.ErrorOf(err).Kind == api.KindStore { // which is not asked once more
+			return nil, err
+		}
+		// Two requests at the same time may both pass and exceed the limit by one: it protects memory and need not be
+		// exact.
+		if err := c.MayOpen(ctx, c.Service.open(r.Owner)); err != nil {
+			return nil, err
+		}
 	}
-	each, err := s.host.Count(ctx, entries...)
-	if err != nil {
-		return CountAnswer{}, err
+	return c.Service.attach(ctx, r)
+}
+
+func (c *Caller) Sessions(ctx context.Context, r api.ListRequest) (api.ListAnswer, error) {
+	r.Owner = c.Owner
+	return c.Host.Sessions(ctx, r)
+}
+
+func (c *Caller) Watch(ctx context.Context, r api.WatchRequest) iter.Seq2[api.Event, error] {
+	r.Owner = c.Owner
+	return func(yield func(api.Event, error) bool) {
+		for e, err := range c.Host.Watch(ctx, r) {
+			if e.Error != nil {
+				e.Error = Public(FailureOf(nil, e.Error))
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
 	}
-	a := CountAnswer{Each: append([]int{}, each...)}
-	for _, n := range each {
-		a.Tokens += n
+}
+
+// Public leaves out where a store is, which is for the log.
+func Public(e *api.Error) *api.Error {
+	if _, fault := errors.AsType[*store.Fault](e); fault {
+		public := *e
+		public.Message, public.Err = store.Public(e), nil
+		return &public
 	}
-	return a, nil
+	return e
 }
 
-// PluginsAnswer has broken plugins too, with their state and the reason.
-type PluginsAnswer struct {
-	Plugins []outcome.Plugin `json:"plugins" jsonschema:"as thresh plugins list -o json prints them"`
+func (c *Caller) Delete(ctx context.Context, of api.Of) error {
+	return c.Service.delete(ctx, c.Owner, of.Session)
 }
 
-// Plugins starts each plugin, and takes as long as that takes.
-func (s *Service) Plugins(ctx context.Context, _ Empty) (PluginsAnswer, error) {
-	return PluginsAnswer{append([]outcome.Plugin{}, s.host.Plugins(ctx)...)}, nil
-}
-
-// ResetRequest names a strategy, as the list of plugins shows it.
-type ResetRequest struct {
-	Name string `json:"name" jsonschema:"the strategy"`
-}
-
-// ResetAnswer has false if the plugin was never started: there is nothing to forget.
-type ResetAnswer struct {
-	Reset bool `json:"reset" jsonschema:"false if it was never started"`
-}
-
-// ResetPlugin forgets the crashes of a plugin: the next call starts it again.
-func (s *Service) ResetPlugin(_ context.Context, r ResetRequest) (ResetAnswer, error) {
-	if r.Name == "" {
-		return ResetAnswer{}, wrongRequest("name", `"name" is missing`)
+// ResetPlugin and LockPlugins concern all users of the host: who did it is logged, also with an error about others.
+func (c *Caller) ResetPlugin(ctx context.Context, r api.ResetRequest) (api.ResetAnswer, error) {
+	a, err := c.Host.ResetPlugin(ctx, r)
+	if a.Reset {
+		c.note("plugin reset", r.Name)
 	}
-	return ResetAnswer{s.host.ResetPlugin(r.Name)}, nil
+	return a, err
 }
 
-// LockRequest names strategies; none is all of them.
-type LockRequest struct {
-	Names []string `json:"names,omitempty" jsonschema:"strategies; absent for all"`
+func (c *Caller) LockPlugins(ctx context.Context, r api.LockRequest) (api.LockAnswer, error) {
+	a, err := c.Host.LockPlugins(ctx, r)
+	c.note("plugin locked", a.Names...)
+	return a, err
 }
 
-// LockAnswer has the locked strategies.
-type LockAnswer struct {
-	Names []string `json:"names"`
-}
-
-// LockPlugins accepts the files of plugins as they are now.
-func (s *Service) LockPlugins(ctx context.Context, r LockRequest) (LockAnswer, error) {
-	names, err := s.host.LockPlugins(ctx, r.Names...)
-	return LockAnswer{append([]string{}, names...)}, err
+func (c *Caller) note(what string, names ...string) {
+	for _, name := range names {
+		c.Log.Info(what, "plugin", name, "by", "the local user", "from", c.From)
+	}
 }

@@ -54,9 +54,6 @@ type Options struct {
 	Store store.Store
 }
 
-// Public makes a *host.Host of a runtime. Package host sets it: what it exports is for those who have no runtime.
-var Public func(*Host) any
-
 // Host owns sessions and plugin processes. Unless it is closed, its processes live as long as the program.
 type Host struct {
 	config  atomic.Pointer[config.Config] // what sessions start with; Reload replaces it
@@ -81,6 +78,8 @@ type Host struct {
 	keeper     *journal.Keeper
 
 	background sync.WaitGroup // what the host does besides its calls
+	told       told
+	done       chan struct{} // closed with the host
 
 	mu       sync.Mutex // guards the fields below; never held during a call of a plugin or of the store
 	sessions map[store.Key]*Session
@@ -116,7 +115,7 @@ func Open(o Options) (*Host, error) {
 	}
 	h = &Host{log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
 		models: models{log: logger, env: c.LookupEnv}, granted: o.Granted, book: o.Book, store: kept,
-		closeStore: closeStore}
+		closeStore: closeStore, done: make(chan struct{})}
 	h.keeper = journal.NewKeeper(kept, rand.Text(),
 		func() int64 { return int64(h.Config().Settings().Sessions.MaxMemory) })
 	h.config.Store(c)
@@ -234,7 +233,9 @@ func (h *Host) open(key store.Key, settings map[string]any, o opening) (*Session
 	if err := s.begin(ctx, settings, o); err != nil {
 		return nil, err
 	}
-	begun = true
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	begun, s.begun = true, true
 	return s, nil
 }
 
@@ -250,6 +251,28 @@ func (h *Host) enter(s *Session) error {
 	}
 	h.sessions[s.key] = s
 	return nil
+}
+
+// Opened returns the open session of a key, nil if there is none.
+func (h *Host) Opened(key store.Key) *Session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s := h.sessions[key]; s != nil && s.begun {
+		return s
+	}
+	return nil
+}
+
+// OpenOf returns an owner's open sessions, in no order.
+func (h *Host) OpenOf(owner string) (open []*Session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for k, s := range h.sessions {
+		if k.Owner == owner && s.begun {
+			open = append(open, s)
+		}
+	}
+	return open
 }
 
 func (h *Host) IsOpen(owner, id string) bool {
@@ -347,6 +370,9 @@ func (h *Host) Close() error {
 	sessions := h.sessions
 	h.sessions = map[store.Key]*Session{}
 	h.mu.Unlock()
+	if !again {
+		close(h.done)
+	}
 	var errs []error
 	byName := func(a, b store.Key) int { return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.ID, b.ID)) }
 	for _, key := range slices.SortedFunc(maps.Keys(sessions), byName) {

@@ -68,7 +68,7 @@ func (s *Session) PrepareIdentified(ctx context.Context, known int, o Sending) (
 	if err != nil {
 		return Prepared{}, err
 	}
-	ready, err := s.prepare(ctx, o)
+	ready, err := s.prepare(ctx, o, true)
 	if moved := s.knows(known); moved != nil {
 		return Prepared{}, moved
 	}

@@ -32,6 +32,7 @@ type Session struct {
 	history *history.History // the journal's
 	done    context.Context  // ends with the session
 	end     context.CancelFunc
+	begun   bool // it was read; guarded by host.mu
 
 	// mu is not held while a strategy, a model or a store works.
 	mu       sync.Mutex // guards the fields below

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 )
@@ -98,7 +99,7 @@ func TestAStoreThatStalls(t *testing.T) {
 			kept.after, kept.waited, kept.until = after, 0, map[time.Time]bool{}
 			err = method(s)
 			failed = err != nil
-			if failed && host.ErrorOf(err).Kind != host.KindStore {
+			if failed && host.ErrorOf(err).Kind != api.KindStore {
 				t.Errorf("%s, %d calls: %v", name, after, err)
 			}
 			if most := store.CallTimeout + time.Second; kept.waited > most {

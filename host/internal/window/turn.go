@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -80,11 +81,16 @@ func (s *Session) Prepare(ctx context.Context, o Sending) (Prepared, error) {
 		}
 		o.Recall, o.Marks = true, m.Marker()
 	}
-	return s.prepare(ctx, o)
+	return s.prepare(ctx, o, false)
 }
 
 // prepare is Prepare for a caller that says itself which marks the view has.
-func (s *Session) prepare(ctx context.Context, o Sending) (ready Prepared, err error) {
+func (s *Session) prepare(ctx context.Context, o Sending, identified bool) (ready Prepared, err error) {
+	pending := o.Pending
+	defer func() {
+		s.host.tell(Turn{Key: s.key, Method: "prepare", Revision: ready.Revision, Tokens: ready.Tokens, Pending: pending,
+			Outcome: ready.Outcome, Err: err, Identified: identified})
+	}()
 	var req prepare.Request
 	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
@@ -96,7 +102,6 @@ func (s *Session) prepare(ctx context.Context, o Sending) (ready Prepared, err e
 	}
 	var before *outcome.Spent // by tries that another host has overtaken
 	defer func() { ready.Outcome.Compress.LLM = together(before, ready.Outcome.Compress.LLM) }()
-	pending := o.Pending
 	for range journal.MaxTries {
 		if o.UpTo, err = s.Refresh(ctx, o.UpTo); err != nil {
 			return s.unprepared(o), err
@@ -247,6 +252,11 @@ func (s *Session) logWarnings(warnings []string) {
 
 // Compress compresses the history now, whatever the threshold, except what was added after upTo if it is not nil.
 func (s *Session) Compress(ctx context.Context, upTo *history.Point) (out outcome.Outcome, err error) {
+	defer func(upTo *history.Point) {
+		revision, tokens, _, unread := s.Size(upTo)
+		s.host.tell(Turn{Key: s.key, Method: "compress", Revision: revision, Tokens: tokens, Outcome: out,
+			Err: cmp.Or(err, unread)})
+	}(upTo)
 	var req prepare.Request
 	defer func(ctx context.Context) { s.host.metrics.Compress(ctx, req, &out, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)

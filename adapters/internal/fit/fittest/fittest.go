@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -37,11 +38,11 @@ func Open(t *testing.T, strategy string) *host.Host {
 func Tokens(t *testing.T, h *host.Host, text string) int {
 	t.Helper()
 	entry := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: text}}}
-	tokens, err := h.Count(t.Context(), entry)
+	counted, err := h.Count(t.Context(), api.CountRequest{Entries: []content.Content{entry}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tokens[0]
+	return counted.Tokens
 }
 
 // File is what a tool reads.

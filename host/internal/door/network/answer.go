@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"io"
+	"iter"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 
-	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -90,9 +93,9 @@ func (a *answerer) send(line []byte) error {
 }
 
 // fail answers with an error, or ends lines with it.
-func (a *answerer) fail(f *service.Failure) {
+func (a *answerer) fail(f *api.Error) {
 	answer := struct {
-		Error *service.Failure `json:"error"`
+		Error *api.Error `json:"error"`
 	}{f}
 	if a.out == nil {
 		if f.Status == http.StatusServiceUnavailable && f.Retryable {
@@ -110,27 +113,42 @@ func (a *answerer) close() {
 	}
 }
 
-// result answers in lines with a result that may be long: its list continues from one to the next.
+// result answers in lines: with values as they come, or with a result that may be long, whose list continues from one to
+// the next.
 func (a *answerer) result(ctx context.Context, result any) error {
-	switch r := result.(type) {
-	case service.HistoryAnswer:
-		head := `"tokens":` + strconv.Itoa(r.Tokens) + `,"revision":` + strconv.FormatUint(r.Revision, 10)
-		return a.list(ctx, "history", head, len(r.History), func(i int) ([]byte, error) { return r.History[i].MarshalJSON() })
-	case service.ExplainAnswer:
-		return a.list(ctx, "changes", "", len(r.Changes), func(i int) ([]byte, error) {
-			text, err := rawjson.Encode(r.Changes[i])
-			return bytes.TrimSuffix(text, []byte("\n")), err
-		})
+	if values, endless := result.(iter.Seq2[any, error]); endless {
+		for value, err := range values {
+			if err == nil {
+				err = a.line(value)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return a.line(result)
+	return a.parts(ctx, reflect.ValueOf(result))
 }
 
-// list sends n values in lines {"NAME":[…]}; the last one has more members, if there are.
-func (a *answerer) list(ctx context.Context, name, more string, n int, value func(int) ([]byte, error)) error {
-	open := []byte(`{"` + name + `":[`)
+// parts sends the list of a struct in lines {"NAME":[…]}; the last one has its other members.
+func (a *answerer) parts(ctx context.Context, of reflect.Value) error {
+	var open, more []byte
+	var list reflect.Value
+	for i, f := range reflect.VisibleFields(of.Type()) {
+		name := `"` + f.Tag.Get("json") + `":`
+		if f.Type.Kind() == reflect.Slice {
+			open, list = []byte(`{`+name+`[`), of.Field(i)
+			continue
+		}
+		text, err := encoded(of.Field(i))
+		if err != nil {
+			return err
+		}
+		more = append(append(append(more, ','), name...), text...)
+	}
 	line := bytes.Clone(open)
-	for i := range n {
-		text, err := value(i)
+	for i := range list.Len() {
+		text, err := encoded(list.Index(i))
 		if err != nil {
 			return err
 		}
@@ -150,8 +168,14 @@ func (a *answerer) list(ctx context.Context, name, more string, n int, value fun
 		}
 		line = append(line, text...)
 	}
-	if line = append(line, ']'); more != "" {
-		line = append(append(line, ','), more...)
+	return a.send(append(append(append(line, ']'), more...), "}\n"...))
+}
+
+// encoded is a value as JSON. Package json would read again what writes itself.
+func encoded(v reflect.Value) ([]byte, error) {
+	if own, ok := v.Interface().(json.Marshaler); ok {
+		return own.MarshalJSON()
 	}
-	return a.send(append(line, "}\n"...))
+	text, err := rawjson.Encode(v.Interface())
+	return bytes.TrimSuffix(text, []byte("\n")), err
 }

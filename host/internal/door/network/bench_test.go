@@ -91,7 +91,7 @@ func BenchmarkPrepareThroughTheService(b *testing.B) {
 			h, remote := pluginHost(b)
 			ctx := b.Context()
 			settings := map[string]any{"model.contextLimit": 10_000_000}
-			near, err := h.Session(host.SessionOptions{Settings: settings})
+			near, err := h.Open(ctx, api.OpenRequest{Settings: settings})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func BenchmarkPrepareThroughTheService(b *testing.B) {
 				all = append(all, turn(n)...)
 			}
 			add := func(entries ...content.Content) {
-				if _, err := near.Add(ctx, entries...); err != nil {
+				if _, err := near.Add(ctx, api.Entries(entries...)); err != nil {
 					b.Fatal(err)
 				}
 				if _, err := far.Add(ctx, api.Entries(entries...)); err != nil {
@@ -119,7 +119,7 @@ func BenchmarkPrepareThroughTheService(b *testing.B) {
 				n++
 				add(turn(n)...)
 				begin := time.Now()
-				if _, err := near.Prepare(ctx, host.PrepareOptions{}); err != nil {
+				if _, err := near.Prepare(ctx, api.PrepareRequest{}); err != nil {
 					b.Fatal(err)
 				}
 				between := time.Now()

@@ -23,11 +23,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
-	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
@@ -102,7 +102,7 @@ func openDoors(t *testing.T) (d doors, all []route) {
 		go func() { ended <- run(l) }()
 		return strings.Replace(l.Addr().String(), "[::]", "127.0.0.1", 1)
 	}
-	o := Options{Host: service.PublicHost(machine), Guard: guard, Store: machine.Store(), Recall: true, Watch: seen,
+	o := Options{Host: host.Of(machine), Guard: guard, Store: machine.Store(), Recall: true, Watch: seen,
 		Metrics: measured.Handler(), Log: log}
 	// An address that other machines reach: what is compressed is refused there too.
 	d.network = listen("0.0.0.0:0", func(l net.Listener) error { return Serve(ctx, l, nil, time.Second, o) })

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -101,7 +102,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer end()
 	r, _ = g.guard.Bound(context.WithValue(r.Context(), callerKey{}, c), answer, r, c.grant, most(c.grant))
 	if err := g.serve(answer, r); err != nil {
-		c.outcome = string(host.KindInternal)
+		c.outcome = string(api.KindInternal)
 		if answer.status != 0 {
 			panic(http.ErrAbortHandler) // a part of the answer is on its way: the client must not take it for all
 		}

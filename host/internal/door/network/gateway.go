@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
@@ -14,23 +15,23 @@ const gatewayToken = "X-Headroom-Proxy-Token"
 
 // gateway returns what serves a path of that contract.
 func (s *calls) gateway(route service.GatewayRoute) http.HandlerFunc {
-	m, _ := service.Find(service.Served, route.Method)
+	m, _ := service.Find(api.Served, route.Method)
 	return s.serve(m, func(ctx context.Context, c *caller, r *http.Request, _ *answerer) (any, error) {
 		if m.Name == "messages.compress" {
 			var asked service.GatewayCompress
-			if err := service.Read(r.Body, &asked); err != nil {
+			if err := service.ReadLoosely(r.Body, &asked); err != nil {
 				return nil, err
 			}
 			made, err := s.alone.Compress(ctx, c.grant, asked.Asked())
-			return made.ForGateway(), err
+			return service.Compressed(made), err
 		}
 		of := service.GatewayRetrieve{ID: r.PathValue("id")}
 		if route.Params != nil {
-			if err := service.Read(r.Body, &of); err != nil {
+			if err := service.ReadLoosely(r.Body, &of); err != nil {
 				return nil, err
 			}
 		}
-		part, err := s.alone.Retrieve(ctx, c.grant, service.RetrieveRequest{ID: cmp.Or(of.ID, of.Hash)})
-		return part.ForGateway(), err
+		part, err := s.alone.Retrieve(ctx, c.grant, api.RetrieveRequest{ID: cmp.Or(of.ID, of.Hash)})
+		return service.Part(part), err
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
@@ -29,7 +30,7 @@ const maxRequest = 256 << 20
 type Options struct {
 	Host  *host.Host
 	Guard *access.Guard
-	// Store is where the host keeps sessions, for lists; an empty one in memory if it keeps none.
+	// Store is where the host keeps sessions.
 	Store store.Store
 	// Alone makes messages small that come without a session. It has the same clients.
 	Alone *proxy.Server
@@ -74,9 +75,9 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 	var all []route
 	add := func(pattern string, h http.Handler) { all = append(all, route{pattern, h, false}) }
 	toAll := func(pattern string, h http.HandlerFunc) { all = append(all, route{pattern, h, true}) }
-	methods := &calls{service: s, guard: o.Guard, store: o.Store, alone: o.Alone, log: o.Log, ending: ending,
+	methods := &calls{service: s, host: o.Host, guard: o.Guard, alone: o.Alone, log: o.Log, ending: ending,
 		plain: at.unix || at.loopback}
-	for _, m := range service.At(service.Served) {
+	for _, m := range service.At(api.Served) {
 		add("POST "+Path+m.Name, methods.handler(m))
 	}
 	for _, route := range service.Gateway() {
@@ -109,7 +110,6 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 		add("GET /metrics", o.Metrics)
 	}
 	if o.Watch != nil {
-		s.Observe(o.Watch.Observe)
 		pages := o.Watch.Handler(func(r *http.Request) watch.Viewer {
 			name := callerOf(r.Context()).grant.Name
 			return watch.Viewer{Owner: name, All: name == ""} // the local user can read the store
@@ -143,11 +143,12 @@ func ended(ending <-chan struct{}) bool {
 
 // noMethod answers what is below Path and no method of it.
 func noMethod(w http.ResponseWriter, r *http.Request) {
-	m, err := service.Find(service.Served, strings.TrimPrefix(r.URL.Path, Path))
+	m, err := service.Find(api.Served, strings.TrimPrefix(r.URL.Path, Path))
 	if err == nil {
 		w.Header().Set("Allow", http.MethodPost)
-		err = &service.RequestError{Status: http.StatusMethodNotAllowed,
-			Message: m.Name + " is called by POST, with a JSON object"}
+		refused := api.Refuse("", "%s is called by POST, with a JSON object", m.Name)
+		refused.Status = http.StatusMethodNotAllowed
+		err = refused
 	}
 	refuse(r.Context(), w, err)
 }

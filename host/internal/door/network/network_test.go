@@ -375,7 +375,7 @@ func TestBadRequests(t *testing.T) {
 		{"todos.set", `{"session":"s","todos":[{"content":"x","status":"done"}]}`, "todos[0].status", "allowed are", 400},
 		{"plugins.lock", `{"names":["a","b",{}]}`, "names[2]", "must be text", 400},
 		{"session.set", `{"session":["` + strings.Repeat("x", 2<<20) + `"]}`, "session", "must be text", 400},
-		{"session.set", `{"value":"` + strings.Repeat("x", 2<<20) + `","session":7}`, "", "the value at byte", 400},
+		{"session.set", `{"value":"` + strings.Repeat("x", 2<<20) + `","session":7}`, "session", "must be text", 400},
 		{"session.setSystem", `{"session":"s","system":[{"type":"text","text":"a"},{"type":"image"}]}`, "system[1]", "", 400},
 		{"session.setSystem", `{"session":"s","system":7}`, "system", "", 400},
 		{"history.add", `{"session":"s","entries":[7]}`, "entries[0]", "", 400},

@@ -11,6 +11,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -49,7 +51,7 @@ func over(t *testing.T, kept store.Store, log io.Writer) (post func(token, metho
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(newHandler(Options{Host: service.PublicHost(machine), Store: kept, Log: logger,
+	s := httptest.NewServer(newHandler(Options{Host: host.Of(machine), Store: kept, Log: logger,
 		Guard: access.NewGuard(kept, localToken, logger)}, address{loopback: true}, make(chan struct{})))
 	t.Cleanup(func() { s.Close(); _ = machine.Close() })
 	return func(token, method, body string) (int, string) {
@@ -99,12 +101,12 @@ func TestIdsOfSessions(t *testing.T) {
 	var log strings.Builder
 	post := over(t, store.NewMemory(), &log)
 	for _, id := range []string{`a\u0000b`, `a\nb`, `\u001b[31m`, `\u0085`, strings.Repeat("x", 513)} {
-		for _, m := range service.At(service.Served) {
+		for _, m := range service.At(api.Served) {
 			method, body := m.Name, `{"session":"`+id+`"}`
 			switch {
 			case method == "session.open":
 				body = `{"id":"` + id + `"}`
-			case !m.OfSession && method != "session.delete" && method != "session.watch":
+			case m.About != api.ASession && method != "session.delete" && method != "session.watch":
 				continue
 			}
 			status, text := post(localToken, method, body)

@@ -15,9 +15,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/client"
-	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
@@ -38,7 +38,7 @@ func onStore(t *testing.T, kept store.Store) (s *served, log *bytes.Buffer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return serveHost(t, l, time.Minute, service.PublicHost(machine), kept), log
+	return serveHost(t, l, time.Minute, host.Of(machine), kept), log
 }
 
 // explosive is a store that panics when a session is looked up, once.

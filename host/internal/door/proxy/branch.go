@@ -14,10 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
-	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -55,7 +55,7 @@ type branch struct {
 	ids      map[body.Ref]string
 	recalled map[string]body.Ref
 	// removed is what the last view lacks, of messages that came alone.
-	removed []service.Removed
+	removed []api.Removed
 	// listed is the branch's element in threads.used, nil if it is not there, and bytes what it takes in memory, about.
 	// counted: it is one of thread.users. They are guarded by threads.mu.
 	listed  *list.Element

@@ -12,7 +12,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	claude "github.com/thresh-dev/thresh/host/internal/provider/anthropic"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
@@ -20,7 +20,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/host/internal/provider/responses"
-	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
@@ -36,7 +35,7 @@ type alone struct {
 	recall   bool           // its model can ask for a removed result
 	// before are the tokens of the messages as they came, and removed what is not sent of them.
 	before  int
-	removed []service.Removed
+	removed []api.Removed
 	err     error // why no turn was run
 }
 
@@ -44,32 +43,31 @@ type alone struct {
 const compressName = "compress-"
 
 // forms are the forms of messages.
-var forms = map[host.Form]*messages.API{
-	host.Anthropic: &claude.Messages, host.OpenAIChat: &chat.Messages, host.OpenAIResponses: &responses.Messages,
+var forms = map[api.Form]*messages.API{
+	api.Anthropic: &claude.Messages, api.OpenAIChat: &chat.Messages, api.OpenAIResponses: &responses.Messages,
 }
 
 // Compress makes messages small by a strategy that calls no model. Nothing is sent anywhere, and the answer can be. It
 // needs [Options.Recall]. Another owner's messages are another conversation, whatever they say.
-func (s *Server) Compress(ctx context.Context, from access.Grant, r service.CompressMessages) (
-	a service.CompressedMessages, err error) {
+func (s *Server) Compress(ctx context.Context, from access.Grant, r api.CompressMessages) (
+	a api.CompressedMessages, err error) {
 	size := 0
 	for _, m := range r.Messages {
 		size += len(m) + 1
 	}
 	switch {
 	case len(r.Messages) == 0:
-		return a, &service.RequestError{Field: "messages", Message: `"messages" must have at least one message`}
+		return a, api.Refuse("messages", `"messages" must have at least one message`)
 	case size > maxBody:
-		return a, &service.RequestError{Field: "messages",
-			Message: fmt.Sprintf(`"messages" have %d bytes, more than %d`, size, maxBody)}
+		return a, api.Refuse("messages", `"messages" have %d bytes, more than %d`, size, maxBody)
 	case r.ContextLimit < 0:
-		return a, &service.RequestError{Field: "contextLimit", Message: `"contextLimit" must be above 0`}
+		return a, api.Refuse("contextLimit", `"contextLimit" must be above 0`)
+	}
+	if err := r.Format.Check(); err != nil {
+		return a, err
 	}
 	a.Format = cmp.Or(r.Format, recognise(r.Messages))
 	form := forms[a.Format]
-	if form == nil {
-		return a, &service.RequestError{Field: "format", Message: fmt.Sprintf(`"format": %.40q: %v`, a.Format, host.ErrForm)}
-	}
 	x := &exchange{server: s, grant: from, route: route{task: turn, api: form.Form.API}, alone: &alone{recall: r.Recall == nil || *r.Recall}}
 	if x.profile, err = s.profile(""); err != nil {
 		return a, err
@@ -79,8 +77,8 @@ func (s *Server) Compress(ctx context.Context, from access.Grant, r service.Comp
 	case err != nil:
 		return a, err
 	case calls:
-		return a, &service.RequestError{Field: "strategy", Message: fmt.Sprintf("%q calls a model, which takes a session: "+
-			`name another "strategy", such as distill or high-density`, strategy)}
+		return a, api.Refuse("strategy", "%q calls a model, which takes a session: "+
+			`name another "strategy", such as distill or high-density`, strategy)
 	}
 	wait, stop := context.WithTimeout(ctx, s.memoryWait)
 	defer stop()
@@ -101,14 +99,14 @@ func (s *Server) Compress(ctx context.Context, from access.Grant, r service.Comp
 	case errors.Is(err, errNoRoom):
 		return a, cmp.Or(ctx.Err(), busy())
 	case errors.Is(err, body.ErrValues):
-		return a, &service.RequestError{Field: "messages", Message: `"messages" have ` + err.Error()}
+		return a, api.Refuse("messages", `"messages" have %v`, err)
 	case err != nil:
 		return a, malformed(form, r.Messages, err)
 	}
 	dropped := len(r.Messages) - len(req.Items)
 	if item, is := req.Unpaired(); is {
-		return a, &service.RequestError{Field: service.Path("messages", dropped+item, ""), Message: fmt.Sprintf(
-			"message %d has a tool result that answers no call before it", dropped+item)}
+		return a, api.Refuse(api.Path("messages", dropped+item, ""),
+			"message %d has a tool result that answers no call before it", dropped+item)
 	}
 	req.Model = r.Model
 	x.model(req, "")
@@ -130,7 +128,7 @@ func (s *Server) Compress(ctx context.Context, from access.Grant, r service.Comp
 			return a, x.alone.err
 		}
 	}
-	a.TokensBefore, a.TokensAfter, a.Removed = x.alone.before, x.size.sent, []service.Removed{}
+	a.TokensBefore, a.TokensAfter, a.Removed = x.alone.before, x.size.sent, []api.Removed{}
 	for _, part := range x.alone.removed {
 		part.Message += dropped
 		a.Removed = append(a.Removed, part)
@@ -140,6 +138,22 @@ func (s *Server) Compress(ctx context.Context, from access.Grant, r service.Comp
 		a.Messages = append(a.Messages, e)
 	}
 	return a, nil
+}
+
+// Alone returns what makes the messages of a caller small.
+func (s *Server) Alone(from access.Grant) api.Alone { return callersOwn{s, from} }
+
+type callersOwn struct {
+	server *Server
+	from   access.Grant
+}
+
+func (c callersOwn) Compress(ctx context.Context, r api.CompressMessages) (api.CompressedMessages, error) {
+	return c.server.Compress(ctx, c.from, r)
+}
+
+func (c callersOwn) Retrieve(ctx context.Context, r api.RetrieveRequest) (api.RetrieveAnswer, error) {
+	return c.server.Retrieve(ctx, c.from, r)
 }
 
 // array writes messages as a list.
@@ -165,36 +179,36 @@ func (a *alone) identify(x *exchange, r *body.Request, strategy string, limit in
 }
 
 // recognise returns the form of messages. What all forms share is OpenAI's, which most servers have.
-func recognise(all []json.RawMessage) host.Form {
+func recognise(all []json.RawMessage) api.Form {
 	for _, m := range all {
 		o := ordered.Of(m)
 		switch {
 		case o.Text("type") != "":
-			return host.OpenAIResponses
+			return api.OpenAIResponses
 		case o.Raw("tool_calls") != nil || o.Text("role") == chat.Form.ResultRole:
-			return host.OpenAIChat
+			return api.OpenAIChat
 		}
 		parts, _ := ordered.Elements(o.Raw("content"))
 		for _, p := range parts {
 			switch kind := rawjson.FieldText(p, "type"); {
 			case kind == "text":
 			case claude.Form.Part(kind) != nil:
-				return host.Anthropic
+				return api.Anthropic
 			case chat.Form.Part(kind) == nil && responses.Form.Part(kind) != nil:
-				return host.OpenAIResponses
+				return api.OpenAIResponses
 			}
 		}
 	}
-	return host.OpenAIChat
+	return api.OpenAIChat
 }
 
 // malformed says which message the form does not have.
 func malformed(form *messages.API, all []json.RawMessage, err error) error {
 	_, parsed := messages.Parse(form, messages.Before{}, all)
 	if wrong, ok := errors.AsType[*messages.Error](parsed); ok {
-		return &service.RequestError{Field: service.Path("messages", wrong.Message, wrong.Path()), Message: wrong.Error()}
+		return api.Refuse(api.Path("messages", wrong.Message, wrong.Path()), "%v", wrong)
 	}
-	return &service.RequestError{Field: "messages", Message: err.Error()}
+	return api.Refuse("messages", "%v", err)
 }
 
 // upstream is the address of the provider; "" if there is none.
@@ -211,7 +225,7 @@ func (b *branch) list(p *body.Plan) {
 	defer b.thread.mu.Unlock()
 	b.removed = nil
 	p.Removed(func(at body.Ref, was content.Block) {
-		gone := service.Removed{ID: b.known(at, was), Message: at.Item, Kind: was.Kind()}
+		gone := api.Removed{ID: b.known(at, was), Message: at.Item, Kind: was.Kind()}
 		switch was := was.(type) {
 		case content.ToolCall:
 			gone.Tool = was.Name
@@ -222,12 +236,17 @@ func (b *branch) list(p *body.Plan) {
 	})
 }
 
-// Retrieve gives a removed part back: of a conversation in memory, or of one in the store. The error wraps
-// [service.ErrNoPart] if nothing of the owner has the id.
-func (s *Server) Retrieve(ctx context.Context, from access.Grant, r service.RetrieveRequest) (
-	a service.RetrieveAnswer, err error) {
+// noPart is the error for an id that nothing of the owner has.
+func noPart(id string) error {
+	return &api.Error{Kind: api.KindEntry, Status: http.StatusNotFound,
+		Message: id + ": nothing that was removed has this id, or it is no longer kept"}
+}
+
+// Retrieve gives a removed part back: of a conversation in memory, or of one in the store.
+func (s *Server) Retrieve(ctx context.Context, from access.Grant, r api.RetrieveRequest) (
+	a api.RetrieveAnswer, err error) {
 	if len(r.ID) != 24 || len(bytes.Trim([]byte(r.ID), "0123456789")) > 0 {
-		return a, fmt.Errorf("%.40q: %w", r.ID, service.ErrNoPart)
+		return a, noPart(fmt.Sprintf("%.40q", r.ID))
 	}
 	of := store.Key{Owner: from.Name, ID: compressName + r.ID[:12]}
 	found, err := s.part(ctx, of, r.ID, true, func(i identity) bool { return i.name == of.ID })
@@ -235,9 +254,9 @@ func (s *Server) Retrieve(ctx context.Context, from access.Grant, r service.Retr
 		return a, err
 	}
 	if found == nil {
-		return a, fmt.Errorf("%s: %w", r.ID, service.ErrNoPart)
+		return a, noPart(r.ID)
 	}
-	a = service.RetrieveAnswer{ID: r.ID}
+	a = api.RetrieveAnswer{ID: r.ID}
 	switch b := found.Block.(type) {
 	case content.Text:
 		a.Content = b.Text
@@ -246,7 +265,7 @@ func (s *Server) Retrieve(ctx context.Context, from access.Grant, r service.Retr
 	case content.ToolResponse:
 		a.Tool, a.Content = b.ToolName, b.ResultText()
 	default:
-		return a, fmt.Errorf("%s: %w", r.ID, service.ErrNoPart)
+		return a, noPart(r.ID)
 	}
 	a.Kind = found.Kind()
 	return a, nil

@@ -19,10 +19,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
@@ -49,7 +49,7 @@ func stateless(t testing.TB, set map[string]any) (*proxy.Server, *window.Host) {
 	return p, h
 }
 
-func compressed(t testing.TB, p *proxy.Server, from string, r service.CompressMessages) service.CompressedMessages {
+func compressed(t testing.TB, p *proxy.Server, from string, r api.CompressMessages) api.CompressedMessages {
 	t.Helper()
 	a, err := p.Compress(t.Context(), access.Grant{Name: from}, r)
 	if err != nil {
@@ -157,13 +157,13 @@ func TestMessagesThatComeAloneCostWhatASessionDoes(t *testing.T) {
 	inSessions, alones, of := 0.0, 0.0, 0.0
 	for _, c := range []struct {
 		file, list string
-		form       host.Form
+		form       api.Form
 		model      string
 		limit      int
 	}{
-		{native + "/agentv/claude-7a-d2528cc37f-0.jsonl", "anthropic-sonnet", host.Anthropic, "claude-sonnet-4-5", 4_000},
-		{native + "/agentv/codex-3c-162d1d8ad4-1.jsonl", "openai-gpt-5", host.OpenAIResponses, "gpt-5", 24_000},
-		{native + "/tau-bench/airline-task33-trial0.json", "openai-gpt-5", host.OpenAIChat, "gpt-5", 8_000},
+		{native + "/agentv/claude-7a-d2528cc37f-0.jsonl", "anthropic-sonnet", api.Anthropic, "claude-sonnet-4-5", 4_000},
+		{native + "/agentv/codex-3c-162d1d8ad4-1.jsonl", "openai-gpt-5", api.OpenAIResponses, "gpt-5", 24_000},
+		{native + "/tau-bench/airline-task33-trial0.json", "openai-gpt-5", api.OpenAIChat, "gpt-5", 8_000},
 	} {
 		for _, strategy := range []string{"distill", "high-density", "top-down-truncation"}[:full.Or(1, 3)] {
 			t.Run(filepath.Base(c.file)+"/"+strategy, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestMessagesThatComeAloneCostWhatASessionDoes(t *testing.T) {
 				}
 				set := map[string]any{"compression.strategy": strategy, "model.contextLimit": c.limit, "model.name": c.model}
 				p, h := stateless(t, set)
-				session, err := service.PublicHost(h).Session(host.SessionOptions{})
+				session, err := host.Of(h).Open(t.Context(), api.OpenRequest{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -182,21 +182,17 @@ func TestMessagesThatComeAloneCostWhatASessionDoes(t *testing.T) {
 				added := 0
 				for _, end := range requests(all) {
 					nothing.request(all[:end])
-					if _, err := session.AddMessages(t.Context(),
-						host.Messages{Form: c.form, Messages: all[added:end]}); err != nil {
+					if _, err := session.Add(t.Context(),
+						api.AddRequest{Format: c.form, Messages: all[added:end]}); err != nil {
 						t.Fatal(err)
 					}
 					added = end
-					ready, err := session.Prepare(t.Context(), host.PrepareOptions{})
+					ready, err := session.Prepare(t.Context(), api.PrepareRequest{Format: c.form})
 					if err != nil {
 						t.Fatal(err)
 					}
-					request, err := ready.Request(c.form)
-					if err != nil {
-						t.Fatal(err)
-					}
-					held.request(request.Messages)
-					a := compressed(t, p, "", service.CompressMessages{Messages: all[:end], Model: c.model, Format: c.form})
+					held.request(ready.Messages)
+					a := compressed(t, p, "", api.CompressMessages{Messages: all[:end], Model: c.model, Format: c.form})
 					alone.request(a.Messages)
 				}
 				with, without := 100*held.usd/nothing.usd, 100*alone.usd/nothing.usd
@@ -218,12 +214,12 @@ type shrunk struct {
 	host    *proxy.Server
 	model   string
 	limit   int
-	answers *[]service.CompressedMessages
+	answers *[]api.CompressedMessages
 }
 
 func (f shrunk) body(items []rawItem) []byte {
 	a := compressed(f.test, f.host, "alice",
-		service.CompressMessages{Messages: items, Model: f.model, ContextLimit: f.limit})
+		api.CompressMessages{Messages: items, Model: f.model, ContextLimit: f.limit})
 	*f.answers = append(*f.answers, a)
 	return f.form.body(a.Messages)
 }
@@ -235,8 +231,8 @@ var hashes = regexp.MustCompile(`hash=([a-f0-9]{24})`)
 // did unless more was removed, has an id where a result was, and each id gives back what was there: from the host that
 // gave it, and from another of the same store. Nobody else gets anything by it.
 func TestCompressedMessagesCanBeSent(t *testing.T) {
-	for name, newForm := range map[host.Form]func() form{host.Anthropic: forms["messages"], host.OpenAIChat: forms["chat"],
-		host.OpenAIResponses: forms["responses"]} {
+	for name, newForm := range map[api.Form]func() form{api.Anthropic: forms["messages"], api.OpenAIChat: forms["chat"],
+		api.OpenAIResponses: forms["responses"]} {
 		for _, strategy := range []string{"high-density", "top-down-truncation"} {
 			t.Run(string(name)+"/"+strategy, func(t *testing.T) {
 				t.Parallel()
@@ -244,8 +240,8 @@ func TestCompressedMessagesCanBeSent(t *testing.T) {
 					"sessions.store": "sqlite:" + filepath.Join(t.TempDir(), "s.db")}
 				p, _ := stateless(t, set)
 				up := provider(t, modelapi.Options{Script: work(12), ContextLimit: 12_000})
-				model := cmp.Or(map[host.Form]string{host.Anthropic: "claude-opus-5-5"}[name], "gpt-5")
-				var answers []service.CompressedMessages
+				model := cmp.Or(map[api.Form]string{api.Anthropic: "claude-opus-5-5"}[name], "gpt-5")
+				var answers []api.CompressedMessages
 				said := map[string]bool{}
 				a := &agent{form: shrunk{newForm(), t, p, model, 8000, &answers}, base: up.URL, result: func(turn int, c call) string {
 					text := files(turn, c)
@@ -284,12 +280,12 @@ func TestCompressedMessagesCanBeSent(t *testing.T) {
 				again, _ := stateless(t, set) // which has no conversation in memory
 				for id, kind := range ids {
 					for from, h := range map[string]*proxy.Server{"the host": p, "another": again} {
-						part, err := h.Retrieve(t.Context(), access.Grant{Name: "alice"}, service.RetrieveRequest{ID: id})
+						part, err := h.Retrieve(t.Context(), access.Grant{Name: "alice"}, api.RetrieveRequest{ID: id})
 						if id != "" && (err != nil || part.Kind != kind || kind == "tool_response" && !said[part.Content]) {
 							t.Errorf("%s of %s: %v, %.80q", id, from, err, part.Content)
 						}
 						if part, err := h.Retrieve(t.Context(), access.Grant{Name: "bob"},
-							service.RetrieveRequest{ID: id}); !errors.Is(err, service.ErrNoPart) {
+							api.RetrieveRequest{ID: id}); host.ErrorOf(err).Status != http.StatusNotFound {
 							t.Errorf("%s of %s, for another: %v, %.80q", id, from, err, part.Content)
 						}
 					}
@@ -317,9 +313,9 @@ func TestMessagesOfAnotherOwnerAreAnotherConversation(t *testing.T) {
 	ends := requests(all)
 	for i, c := range []struct {
 		owner string
-		r     service.CompressMessages
-	}{{"alice", service.CompressMessages{}}, {"bob", service.CompressMessages{}},
-		{"alice", service.CompressMessages{Strategy: "distill"}}, {"alice", service.CompressMessages{ContextLimit: 6000}}} {
+		r     api.CompressMessages
+	}{{"alice", api.CompressMessages{}}, {"bob", api.CompressMessages{}},
+		{"alice", api.CompressMessages{Strategy: "distill"}}, {"alice", api.CompressMessages{ContextLimit: 6000}}} {
 		for _, end := range ends[len(ends)-3:] {
 			c.r.Messages = all[:end]
 			compressed(t, p, c.owner, c.r)
@@ -341,13 +337,13 @@ func TestCallsAtTheSameTime(t *testing.T) {
 	ids := regexp.MustCompile(`\d{24}`) // another host gives others
 	call := func(p *proxy.Server, owner string, messages []json.RawMessage) (string, error) {
 		a, err := p.Compress(t.Context(), access.Grant{Name: owner},
-			service.CompressMessages{Messages: messages, Model: "gpt-5", ContextLimit: limit})
+			api.CompressMessages{Messages: messages, Model: "gpt-5", ContextLimit: limit})
 		if err == nil && a.TokensAfter > limit {
 			err = fmt.Errorf("%d tokens", a.TokensAfter)
 		}
 		for _, part := range a.Removed {
 			if _, failed := p.Retrieve(t.Context(), access.Grant{Name: owner},
-				service.RetrieveRequest{ID: part.ID}); err == nil && failed != nil {
+				api.RetrieveRequest{ID: part.ID}); err == nil && failed != nil {
 				err = failed
 			}
 		}
@@ -404,8 +400,8 @@ func reads(task string, exchanges int) (all []json.RawMessage) {
 // What is wrong is said with its path, and nothing is kept of it. What the host cannot judge is left as it came.
 func TestWrongMessagesAreRefusedWithTheirPath(t *testing.T) {
 	p, h := stateless(t, map[string]any{"compression.strategy": "high-density"})
-	messages := func(all ...string) service.CompressMessages {
-		r := service.CompressMessages{Messages: []json.RawMessage{}}
+	messages := func(all ...string) api.CompressMessages {
+		r := api.CompressMessages{Messages: []json.RawMessage{}}
 		for _, m := range all {
 			r.Messages = append(r.Messages, json.RawMessage(m))
 		}
@@ -414,21 +410,21 @@ func TestWrongMessagesAreRefusedWithTheirPath(t *testing.T) {
 	const user, call = `{"role":"user","content":"x"}`, `{"role":"assistant","content":null,"tool_calls":` +
 		`[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	const result = `{"role":"tool","tool_call_id":"a","content":"y"}`
-	with := func(r service.CompressMessages, f func(*service.CompressMessages)) service.CompressMessages {
+	with := func(r api.CompressMessages, f func(*api.CompressMessages)) api.CompressMessages {
 		f(&r)
 		return r
 	}
-	for field, r := range map[string]service.CompressMessages{
+	for field, r := range map[string]api.CompressMessages{
 		"messages":     messages(),
 		"messages[1]":  messages(user, `"text"`),
 		"messages[2]":  messages(user, call, `{"role":"robot","content":"x"}`),
 		"messages[3]":  messages(user, call, result, `{"role":"tool","tool_call_id":"b","content":"y"}`),
-		"format":       with(messages(user), func(r *service.CompressMessages) { r.Format = "xml" }),
-		"contextLimit": with(messages(user), func(r *service.CompressMessages) { r.ContextLimit = -1 }),
-		"strategy":     with(messages(user), func(r *service.CompressMessages) { r.Strategy = "one-shot" }),
+		"format":       with(messages(user), func(r *api.CompressMessages) { r.Format = "xml" }),
+		"contextLimit": with(messages(user), func(r *api.CompressMessages) { r.ContextLimit = -1 }),
+		"strategy":     with(messages(user), func(r *api.CompressMessages) { r.Strategy = "one-shot" }),
 	} {
 		_, err := p.Compress(t.Context(), access.Grant{}, r)
-		if wrong, ok := errors.AsType[*service.RequestError](err); !ok || wrong.Field != field {
+		if wrong, ok := errors.AsType[*api.Error](err); !ok || wrong.Field != field {
 			t.Errorf("%s: %T %v", field, err, err)
 		}
 	}
@@ -439,13 +435,13 @@ func TestWrongMessagesAreRefusedWithTheirPath(t *testing.T) {
 	if a.Unchanged != "open-tools" || len(a.Messages) != 2 || a.TokensBefore == 0 || a.TokensAfter != a.TokensBefore {
 		t.Errorf("a call without its result: %+v", a)
 	}
-	if _, err := p.Compress(t.Context(), access.Grant{}, service.CompressMessages{Messages: []json.RawMessage{
+	if _, err := p.Compress(t.Context(), access.Grant{}, api.CompressMessages{Messages: []json.RawMessage{
 		json.RawMessage(`{"role":"user","content":"` + strings.Repeat("x", 64<<20) + `"}`)}}); err == nil {
 		t.Error("a body above the bound was taken")
 	}
 	_, err := p.Compress(t.Context(), access.Grant{}, with(messages(user, `{"role":"assistant","content":"`+
-		strings.Repeat("word ", 5000)+`"}`, user), func(r *service.CompressMessages) { r.ContextLimit = 1000 }))
-	if err == nil || host.ErrorOf(err).Kind != host.KindOverflow {
+		strings.Repeat("word ", 5000)+`"}`, user), func(r *api.CompressMessages) { r.ContextLimit = 1000 }))
+	if err == nil || host.ErrorOf(err).Kind != api.KindOverflow {
 		t.Errorf("what does not fit: %v", err)
 	}
 }

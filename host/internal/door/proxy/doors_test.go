@@ -18,12 +18,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/stdio"
-	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
@@ -113,29 +113,25 @@ func tool(t *testing.T, h *window.Host, id string) string {
 // The doors of a host: what an agent gets through each, and with what its model gets it back.
 var allDoors = map[string]func(t *testing.T, h *window.Host) door{
 	"embedded": func(t *testing.T, h *window.Host) door {
-		s, err := service.PublicHost(h).Session(host.SessionOptions{ID: "s"})
+		s, err := host.Of(h).Open(t.Context(), api.OpenRequest{ID: "s"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return door{func(t *testing.T, messages []json.RawMessage, recall bool) []json.RawMessage {
-			if _, err := s.AddMessages(t.Context(), host.Messages{Form: host.Anthropic, Messages: messages}); err != nil {
+			if _, err := s.Add(t.Context(), api.AddRequest{Format: api.Anthropic, Messages: messages}); err != nil {
 				t.Fatal(err)
 			}
-			ready, err := s.Prepare(t.Context(), host.PrepareOptions{Recall: recall})
+			ready, err := s.Prepare(t.Context(), api.PrepareRequest{Recall: recall, Format: api.Anthropic})
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := ready.Request(host.Anthropic)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return r.Messages
+			return ready.Messages
 		}, func(t *testing.T, id string) string {
-			found, err := s.Originals(t.Context(), id)
-			if err != nil || len(found) != 1 || len(found[0].Blocks) != 1 {
+			found, err := s.Recorded(t.Context(), api.RecordedRequest{ID: id})
+			if err != nil || len(found.Entries) != 1 || len(found.Entries[0].Blocks) != 1 {
 				t.Fatalf("%v: %v", err, found)
 			}
-			return found[0].Blocks[0].(content.ToolResponse).ResultText()
+			return found.Entries[0].Blocks[0].(content.ToolResponse).ResultText()
 		}}
 	},
 	"stdio": func(_ *testing.T, h *window.Host) door {
@@ -146,7 +142,7 @@ var allDoors = map[string]func(t *testing.T, h *window.Host) door{
 {"jsonrpc":"2.0","id":2,"method":"history.add","params":%s}
 {"jsonrpc":"2.0","id":3,"method":"window.prepare","params":%s}
 `, add, prepare)
-			if err := stdio.Serve(t.Context(), service.PublicHost(h), nil, strings.NewReader(in), &out,
+			if err := stdio.Serve(t.Context(), host.Of(h), nil, strings.NewReader(in), &out,
 				hclog.NewNullLogger()); err != nil {
 				t.Fatal(err)
 			}
@@ -171,7 +167,7 @@ var allDoors = map[string]func(t *testing.T, h *window.Host) door{
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() {
-			ended <- network.Serve(ctx, l, nil, time.Second, network.Options{Host: service.PublicHost(h), Store: h.Store(),
+			ended <- network.Serve(ctx, l, nil, time.Second, network.Options{Host: host.Of(h), Store: h.Store(),
 				Guard: access.NewGuard(h.Store(), token, hclog.NewNullLogger()), Recall: true, Log: hclog.NewNullLogger()})
 		}()
 		t.Cleanup(func() { cancel(); <-ended })
@@ -282,6 +278,7 @@ func TestTheViewIsTheSameAfterARestart(t *testing.T) {
 	kept := store.NewMemory()
 	messages, _ := conversation(6)
 	var before []content.Content
+	var last uint64 // the revision of that
 	for i := range 2 {
 		h, err := window.Open(window.Options{Store: kept, Keep: true, Logger: hclog.NewNullLogger(),
 			Config: settings.Load(t, pluginDir, map[string]any{"compression.strategy": "high-density",
@@ -289,16 +286,23 @@ func TestTheViewIsTheSameAfterARestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := service.PublicHost(h).Session(host.SessionOptions{ID: "s"})
+		s, err := host.Of(h).Open(t.Context(), api.OpenRequest{ID: "s"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
-			if _, err := s.AddMessages(t.Context(), host.Messages{Form: host.Anthropic, Messages: messages}); err != nil {
+			if _, err := s.Add(t.Context(), api.AddRequest{Format: api.Anthropic, Messages: messages}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		ready, err := s.Prepare(t.Context(), host.PrepareOptions{Recall: true})
+		if i > 0 {
+			again, err := s.Prepare(t.Context(), api.PrepareRequest{Recall: true, Since: &last})
+			if err != nil || *again.Keep != len(before) || len(again.History) > 0 ||
+				again.Outcome.Stable.Entries != len(before) {
+				t.Errorf("%+v, %d entries: %v", again.Outcome.Stable, len(again.History), err)
+			}
+		}
+		ready, err := s.Prepare(t.Context(), api.PrepareRequest{Recall: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,16 +319,18 @@ func TestTheViewIsTheSameAfterARestart(t *testing.T) {
 		}
 		if i == 0 {
 			before = ready.History
-		} else if diff := cmp.Diff(before, ready.History); diff != "" || ready.Outcome.Stable.Entries != len(before) ||
-			ready.Unchanged != len(before) || !strings.Contains(string(before[2].AppendJSON(nil)), "[thresh_recall: ") {
-			t.Errorf("%+v, %d unchanged: %s", ready.Outcome.Stable, ready.Unchanged, diff)
+		} else if diff := cmp.Diff(before, ready.History); diff != "" ||
+			!strings.Contains(string(before[2].AppendJSON(nil)), "[thresh_recall: ") {
+			t.Error(diff)
 		}
-		if without, err := s.Prepare(t.Context(), host.PrepareOptions{}); err != nil || without.Unchanged != 2 {
-			t.Errorf("without ids: %v, %d entries are said to be unchanged", err, without.Unchanged)
+		if without, err := s.Prepare(t.Context(), api.PrepareRequest{Since: &ready.Revision}); err != nil ||
+			*without.Keep != 2 {
+			t.Errorf("without ids: %v, %d entries are said to be unchanged", err, *without.Keep)
 		}
-		if _, err := s.Prepare(t.Context(), host.PrepareOptions{Recall: true}); err != nil {
+		if ready, err = s.Prepare(t.Context(), api.PrepareRequest{Recall: true}); err != nil {
 			t.Fatal(err)
 		}
+		last = ready.Revision
 		if err := h.Close(); err != nil {
 			t.Fatal(err)
 		}

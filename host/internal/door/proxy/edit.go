@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
+	"github.com/thresh-dev/thresh/internal/failure"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -204,7 +204,7 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 		x.alone.err = err
 	}
 	s.totals.failed()
-	x.outcome, x.detail, x.reason = "failed", "sent=client", failure(err)
+	x.outcome, x.detail, x.reason = "failed", "sent=client", failureKind(err)
 	s.logOnce("a conversation could not be prepared", "session", x.session, "error", err)
 	if view != nil && !s.options.DryRun {
 		x.detail = "sent=last-view"
@@ -213,15 +213,15 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 	return raw, nil
 }
 
-// failure returns what kind of error made a turn fail, for a label.
-func failure(err error) body.Reason {
+// failureKind returns what kind of error made a turn fail, for a label.
+func failureKind(err error) body.Reason {
 	switch {
 	case errors.Is(err, errPanic):
 		return "panic"
 	case errors.Is(err, errPlan):
 		return "view"
 	}
-	return body.Reason(host.ErrorOf(err).Kind)
+	return body.Reason(failure.Of(err).Kind)
 }
 
 // byDefault reports whether a setting has its default. One that the user made anywhere, in a file, a variable or a

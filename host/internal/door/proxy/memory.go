@@ -7,9 +7,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
-	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
 // What conversations take in memory, in bytes, as BenchmarkMemory prints it. Small messages take far more than their
@@ -69,6 +68,6 @@ func (w *working) leave(r *room) { w.bytes.Release(r.bytes) }
 
 // busy refuses messages for which there is no memory now.
 func busy() error {
-	return &service.RequestError{Kind: host.KindHost, Status: http.StatusServiceUnavailable,
+	return &api.Error{Kind: api.KindHost, Retryable: true, Status: http.StatusServiceUnavailable,
 		Message: "the messages of others take all memory that sessions.maxMemory allows: try again in a second"}
 }

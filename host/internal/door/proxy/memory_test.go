@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
@@ -28,8 +29,8 @@ func repeated(n int, text string) (all []json.RawMessage) {
 func TestMessagesThatTakeMuchMemory(t *testing.T) {
 	p, _ := stateless(t, map[string]any{"compression.strategy": "top-down-truncation"})
 	p.SetPatience(time.Millisecond)
-	ask := func(n int) *service.Failure {
-		_, err := p.Compress(t.Context(), access.Grant{}, service.CompressMessages{Messages: repeated(n, ".")})
+	ask := func(n int) *api.Error {
+		_, err := p.Compress(t.Context(), access.Grant{}, api.CompressMessages{Messages: repeated(n, ".")})
 		if err == nil {
 			return nil
 		}
@@ -63,7 +64,7 @@ func BenchmarkMemory(b *testing.B) {
 			}
 			for range b.N {
 				p, _ := stateless(b, map[string]any{"compression.strategy": "top-down-truncation"})
-				compressed(b, p, "", service.CompressMessages{Messages: repeated(3, "warm")})
+				compressed(b, p, "", api.CompressMessages{Messages: repeated(3, "warm")})
 				used := func() float64 {
 					var m runtime.MemStats
 					runtime.ReadMemStats(&m)
@@ -82,7 +83,7 @@ func BenchmarkMemory(b *testing.B) {
 						}
 					}
 				}()
-				compressed(b, p, "", service.CompressMessages{Messages: messages})
+				compressed(b, p, "", api.CompressMessages{Messages: messages})
 				close(stop)
 				<-stopped
 				runtime.GC()

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/access"
-	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/race"
@@ -110,9 +110,9 @@ func TestWhatIsKeptIsInMessagesThatComeAlone(t *testing.T) {
 			for limit := 40_000; limit > 500; limit /= 2 {
 				fits := true
 				for _, end := range ends {
-					a, err := p.Compress(t.Context(), access.Grant{Name: fmt.Sprint(limit)}, service.CompressMessages{
-						Messages: all[:end], Format: host.Anthropic, ContextLimit: limit})
-					if err != nil && host.ErrorOf(err).Kind == host.KindOverflow {
+					a, err := p.Compress(t.Context(), access.Grant{Name: fmt.Sprint(limit)}, api.CompressMessages{
+						Messages: all[:end], Format: api.Anthropic, ContextLimit: limit})
+					if err != nil && host.ErrorOf(err).Kind == api.KindOverflow {
 						fits = false
 						break
 					}

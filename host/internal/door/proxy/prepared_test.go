@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
@@ -20,23 +20,19 @@ type preparing struct {
 }
 
 func (f preparing) body(items []rawItem) []byte {
-	_, err := f.session.AddMessages(f.test.Context(), host.Messages{Form: host.Anthropic, Messages: items[*f.added:]})
+	_, err := f.session.Add(f.test.Context(), api.AddRequest{Format: api.Anthropic, Messages: items[*f.added:]})
 	if err != nil {
 		f.test.Fatal(err)
 	}
 	*f.added = len(items)
-	ready, err := f.session.Prepare(f.test.Context(), host.PrepareOptions{})
+	ready, err := f.session.Prepare(f.test.Context(), api.PrepareRequest{Format: api.Anthropic})
 	if err != nil {
 		f.test.Fatal(err)
 	}
-	request, err := ready.Request(host.Anthropic)
-	if err != nil {
-		f.test.Fatal(err)
-	}
-	if len(joined(request.Messages)) < len(joined(items)) {
+	if len(joined(ready.Messages)) < len(joined(items)) {
 		*f.edited++
 	}
-	return f.form.body(request.Messages)
+	return f.form.body(ready.Messages)
 }
 
 // What window.prepare gives can be sent to a model that binds its thinking: nothing is refused.
@@ -47,7 +43,7 @@ func TestWhatAWindowPreparesIsNeverRefused(t *testing.T) {
 			up := provider(t, modelapi.Options{Script: work(12), Binds: true})
 			_, h := stateless(t, writing(t, map[string]any{"compression.strategy": strategy, "model.contextLimit": 8000,
 				"model.name": "claude-opus-5-5", "compression.density.cadence": "every-turn"}))
-			session, err := service.PublicHost(h).Session(host.SessionOptions{})
+			session, err := host.Of(h).Open(t.Context(), api.OpenRequest{})
 			if err != nil {
 				t.Fatal(err)
 			}

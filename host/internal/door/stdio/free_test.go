@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
@@ -31,7 +32,7 @@ func TestMethodsWithoutASession(t *testing.T) {
 	}
 	var r struct{ Result struct{ Methods []string } }
 	var want []string
-	for _, m := range service.At(service.Run) {
+	for _, m := range service.At(api.Run) {
 		want = append(want, m.Name)
 	}
 	if err := json.Unmarshal([]byte(lines(t, maxLine, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`)[0]),
@@ -62,7 +63,7 @@ func TestCancelReachesItsRequestOnly(t *testing.T) {
 		s.inProgress.Store(id, cancel)
 		ctxs[id] = ctx
 	}
-	if r, err := s.cancel(&service.CancelRequest{ID: []byte(`"1"`)}); r != (service.CancelAnswer{Canceled: true}) ||
+	if r, err := s.Cancel(t.Context(), api.CancelRequest{ID: []byte(`"1"`)}); r != (api.CancelAnswer{Canceled: true}) ||
 		err != nil {
 		t.Errorf("%v, %v", r, err)
 	}

@@ -13,7 +13,10 @@ import (
 
 // call is a request of the session s.
 func call(id int, method, params string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"session":"s",%s}}`+"\n", id, method, params)
+	if params != "" {
+		params = "," + params
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"session":"s"%s}}`+"\n", id, method, params)
 }
 
 // reply is what a request gave: a result, or the data of an error. There is no plugin in these tests, so that a prepare
@@ -102,7 +105,7 @@ func TestMessagesInTheFormOfAProvider(t *testing.T) {
 		form := fmt.Sprintf(`,"format":%q`, format)
 		got := replies(t,
 			call(1, "history.add", c.first+form), call(2, "history.add", c.later+form),
-			call(3, "window.prepare", `"pendingTokens":1`+form), call(4, "session.get", `"session":"s"`))
+			call(3, "window.prepare", `"pendingTokens":1`+form), call(4, "session.get", ""))
 		var p struct {
 			System, Instructions, Messages, History json.RawMessage
 			Notes                                   []string
@@ -135,7 +138,7 @@ func TestMessagesThatAreRefusedAreNamed(t *testing.T) {
 		call(4, add, `"format":"openai-chat","entries":[]`),
 		call(5, add, `"format":"openai-chat","messages":[],"system":"a","instructions":"b"`),
 		call(6, "window.prepare", `"format":"native"`),
-		call(7, "session.get", `"session":"s"`),
+		call(7, "session.get", ""),
 		call(8, "window.prepare", `"since":-1`),
 	)
 	if e := got[1].Error; e.Data.Entry == nil || *e.Data.Entry != 1 || e.Data.Part == nil || *e.Data.Part != 1 ||
@@ -166,7 +169,7 @@ func TestTheSystemPromptOfASession(t *testing.T) {
 		call(4, "window.prepare", `"format":"openai-chat"`),
 		call(5, "session.setSystem", `"system":[{"type":"image"}]`),
 		call(6, "session.setSystem", `"system":null`),
-		call(7, "session.get", `"session":"s"`),
+		call(7, "session.get", ""),
 	)
 	for id, want := range map[int]string{
 		2: `"system":[{"type":"text","text":"be brief"}],"history":[]`,

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/service"
@@ -60,7 +61,7 @@ type answered struct {
 	Result json.RawMessage
 	Error  *struct {
 		Message string
-		Data    service.Failure
+		Data    api.Error
 	}
 }
 
@@ -119,7 +120,7 @@ func TestAMethodThatPanics(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = machine.Close() })
-	c := converse(t, service.PublicHost(machine))
+	c := converse(t, host.Of(machine))
 	c.must("session.open", map[string]any{"id": "s"})
 	c.must("history.add", map[string]any{"session": "s", "entries": hello})
 	for _, call := range []struct {
@@ -133,7 +134,7 @@ func TestAMethodThatPanics(t *testing.T) {
 	} {
 		kept.armed = call.at
 		r := c.ask(call.method, call.params)
-		if r.Error == nil || r.Error.Data.Kind != host.KindInternal || r.Error.Data.Retryable {
+		if r.Error == nil || r.Error.Data.Kind != api.KindInternal || r.Error.Data.Retryable {
 			t.Errorf("%s: %+v", call.method, r)
 		}
 		t.Log(r.Error.Message)
@@ -192,8 +193,8 @@ func calls(key string, value any) (all []string, params []map[string]any) {
 		"history.explain":   {"id": "e1"},
 		"window.prepare":    {"format": "anthropic", "pendingTokens": 3, "since": 1},
 	}
-	for _, m := range service.At(service.Run) {
-		if !m.OfSession || m.Name == "session.close" {
+	for _, m := range service.At(api.Run) {
+		if m.About != api.ASession || m.Name == "session.close" {
 			continue
 		}
 		p := map[string]any{"session": "s"}
@@ -245,7 +246,7 @@ func FuzzMethods(f *testing.F) {
 			machine = forgetful
 		}
 		in := func(use func(ask func(method string, params map[string]any))) {
-			c := converse(t, service.PublicHost(machine))
+			c := converse(t, host.Of(machine))
 			use(func(method string, params map[string]any) {
 				t.Helper()
 				if r := c.ask(method, params); r.Error != nil && (strings.Contains(r.Error.Message, "panicked") ||

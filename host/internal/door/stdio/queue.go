@@ -1,9 +1,10 @@
 package stdio
 
 import (
+	"context"
 	"sync"
 
-	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host"
 )
 
 // The order of a session's requests. An agent may send the next request before it has read the last reply, so order
@@ -14,8 +15,8 @@ import (
 // addition overtakes them, and a mark in the history keeps from them what was added after they arrived. Opening and
 // closing a session hold the queue.
 type queue struct {
-	session *service.Session // nil before it is opened and after it is closed; used by jobs only
-	last    chan struct{}    // closed when the last background job has ended; nil: there was none; used by jobs only
+	session *host.Session // nil before it is opened and after it is closed; used by jobs only
+	last    chan struct{} // closed when the last background job has ended; nil: there was none; used by jobs only
 
 	// waiting are the requests that have not begun, in the order of their arrival.
 	waiting []job // guarded by queues.mu, as is running
@@ -120,7 +121,7 @@ func (all *queues) close() {
 	defer all.mu.Unlock()
 	for id, q := range all.byID {
 		if q.session != nil {
-			_ = q.session.Close()
+			_ = q.session.Close(context.Background())
 		}
 		delete(all.byID, id)
 	}

@@ -3,6 +3,7 @@ package stdio
 import (
 	"errors"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
@@ -15,7 +16,7 @@ func failure(result any, err error) *jsonrpc.Error {
 	}
 	f := service.FailureOf(result, err)
 	e := &jsonrpc.Error{Code: jsonrpc.CodeFailed, Message: f.Message, Data: f}
-	if f.Kind == service.KindRequest {
+	if f.Kind == api.KindRequest {
 		e.Code, e.Message = jsonrpc.CodeParams, "params: "+f.Message
 	}
 	f.Message = ""

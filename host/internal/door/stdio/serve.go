@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/service"
@@ -74,7 +75,7 @@ func serve(ctx context.Context, h *host.Host, alone func() (*proxy.Server, error
 // the order of the lines.
 type server struct {
 	ctx     context.Context
-	host    *host.Host // for its settings; requests go to the service
+	host    *host.Host
 	service *service.Service
 	alone   func() (*proxy.Server, error)
 	log     hclog.Logger
@@ -190,45 +191,46 @@ func (s *server) release() {
 
 // start queues a request after those of the same session. If it returns an error, done is not called.
 func (s *server) start(ctx context.Context, r jsonrpc.Request, done func(any, error)) error {
-	m, err := service.Find(service.Run, r.Method)
+	m, err := service.Find(api.Run, r.Method)
 	if err != nil {
 		return &jsonrpc.Error{Code: jsonrpc.CodeUnknownMethod, Message: err.Error()}
 	}
 	if len(r.Params) == 0 || string(r.Params) == "null" {
 		r.Params = json.RawMessage("{}") // required members are then reported as missing
 	}
-	do := func(f func() (any, error)) (any, error) { return service.Do(s.service, m.Name, f) }
-	call, err := service.Do(s.service, m.Name, func() (*service.Call, error) { return m.Read(bytes.NewReader(r.Params)) })
-	if err != nil {
+	c := &request{ctx: ctx, method: m, done: done}
+	c.do = func(f func() (any, error)) (any, error) { return service.Do(s.service, m.Name, f) }
+	if c.params, err = c.do(func() (any, error) { return service.Read(m, bytes.NewReader(r.Params)) }); err != nil {
 		return err
 	}
-	switch p := call.Params.(type) {
-	// The methods that make a queue: this one, and the deletion of a session that is not open.
-	case *service.OpenRequest:
-		s.open(*p, done)
-		return nil
-	case *service.Of:
-		if m.ByDoor {
-			s.delete(ctx, p.Session, done)
-			return nil
+	switch m.About {
+	case api.Opening, api.Ending:
+		s.bounding(c)
+	case api.TheHost:
+		go func() {
+			done(c.do(func() (any, error) {
+				return m.Call(ctx, api.Target{Host: s.caller(), Alone: own{s}, Connection: s}, c.params)
+			}))
+		}()
+	case api.ASession:
+		id := service.SessionOf(c.params)
+		if !s.queues.push(id, job{holds: m.Order == api.Last, run: func(q *queue) {
+			if _, err := c.do(func() (any, error) { return nil, s.again(q, id) }); err != nil {
+				done(nil, err)
+				return
+			}
+			c.start(q)
+		}}, false) {
+			return service.NotOpen(id)
 		}
-	}
-	if !m.OfSession {
-		go func() { done(do(func() (any, error) { return s.free(ctx, call) })) }()
-		return nil
-	}
-	id := call.Session
-	job := job{holds: m.Order == service.Last, run: func(q *queue) {
-		if _, err := do(func() (any, error) { return nil, s.again(q, id) }); err != nil {
-			done(nil, err)
-			return
-		}
-		(&request{ctx: ctx, call: call, queue: q, do: do, done: done}).start()
-	}}
-	if !s.queues.push(id, job, false) {
-		return service.NotOpen(id)
 	}
 	return nil
+}
+
+// caller is the host as the agent has it.
+func (s *server) caller() *service.Caller {
+	return &service.Caller{Host: s.host, Service: s.service, Door: api.Run, From: "standard input", Log: s.log,
+		Limits: api.Limits{RequestBytes: maxLine, Unanswered: maxUnanswered}}
 }
 
 // again sees to it that the session of a queue can be used: one that has ended by itself, such as after a panic, is
@@ -238,45 +240,33 @@ func (s *server) again(q *queue, id string) (err error) {
 	if q.session == nil {
 		return service.NotOpen(id)
 	}
-	q.session, err = s.service.Again(s.ctx, q.session)
+	if !q.session.Closed() {
+		return nil
+	}
+	q.session, err = s.host.Open(s.ctx, api.OpenRequest{ID: id, Existing: true})
 	if errors.Is(err, host.ErrNoSession) {
 		return service.NotOpen(id)
 	}
 	return err
 }
 
-// open queues the opening of a session after earlier requests for the same id, such as closing an earlier session. The
-// queue exists before the session does, so that requests sent right after this one wait for it.
-func (s *server) open(p service.OpenRequest, done func(any, error)) {
-	if p.ID == "" {
+// bounding queues the opening or the deletion of a session, which need not be open, after earlier requests for the same
+// id, such as closing an earlier session. The queue exists before the session does, so that requests sent right after
+// this one wait for it.
+func (s *server) bounding(c *request) {
+	if r, opens := c.params.(*api.OpenRequest); opens && r.ID == "" {
 		// 130 bits: two sessions never get the same id.
-		p.ID = rand.Text()
+		r.ID = rand.Text()
 	}
-	s.queues.push(p.ID, job{holds: true, run: func(q *queue) {
-		done(service.Do(s.service, "session.open", func() (any, error) {
-			session, err := s.service.Open(s.ctx, p)
-			if err != nil {
-				return nil, err
+	s.queues.push(service.SessionOf(c.params), job{holds: true, run: func(q *queue) {
+		c.done(c.do(func() (any, error) {
+			before := q.session
+			result, err := c.method.Call(c.ctx, api.Target{Host: opening{s.caller(), s.host, q}}, c.params)
+			if opened := q.session; err != nil && opened != nil && opened != before { // it cannot be read
+				q.session = before
+				err = errors.Join(err, opened.Close(c.ctx))
 			}
-			opened, err := session.Opened()
-			if err != nil {
-				return nil, errors.Join(err, session.Close())
-			}
-			q.session = session
-			return opened, nil
-		}))
-	}}, true)
-}
-
-// delete queues the deletion of a session, which need not be open, after earlier requests for the same id.
-func (s *server) delete(ctx context.Context, id string, done func(any, error)) {
-	s.queues.push(id, job{holds: true, run: func(q *queue) {
-		done(service.Do(s.service, "session.delete", func() (any, error) {
-			if err := s.service.Delete(ctx, "", id); err != nil {
-				return nil, err
-			}
-			q.session = nil
-			return service.Empty{}, nil
+			return result, err
 		}))
 	}}, true)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
@@ -30,7 +30,7 @@ func TestPrepareSinceARevisionSendsWhatFollows(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = machine.Close() })
 	for _, format := range []string{"", "anthropic", "openai-chat", "openai-responses"} {
-		c := converse(t, service.PublicHost(machine))
+		c := converse(t, host.Of(machine))
 		c.must("session.open", map[string]any{"id": "s"})
 		prepare := func(since map[string]any) (list []json.RawMessage, keep *int, revision int) {
 			t.Helper()

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
@@ -166,16 +167,16 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, errGone }
 
 func TestTheKindOfAFailure(t *testing.T) {
-	_, setting := open(t).Session(host.SessionOptions{Settings: map[string]any{"nosuch": 1}})
-	for want, err := range map[host.Kind]error{
-		"overflow": fmt.Errorf("x: %w", &host.Error{Kind: host.KindOverflow, MissingTokens: 3, Plugin: "s",
+	_, setting := open(t).Open(t.Context(), api.OpenRequest{Settings: map[string]any{"nosuch": 1}})
+	for want, err := range map[api.Kind]error{
+		"overflow": fmt.Errorf("x: %w", &api.Error{Kind: api.KindOverflow, MissingTokens: 3, Plugin: "s",
 			Err: errors.New("y")}),
 		"setting":  setting,
-		"plugin":   &host.Error{Kind: host.KindPlugin, Plugin: "s", Retryable: true, Err: errors.New("y")},
+		"plugin":   &api.Error{Kind: api.KindPlugin, Plugin: "s", Retryable: true, Err: errors.New("y")},
 		"internal": errors.New("x"),
 	} {
 		got := failure(nil, err)
-		data := got.Data.(*service.Failure)
+		data := got.Data.(*api.Error)
 		if got.Code != jsonrpc.CodeFailed || data.Kind != want || got.Message != err.Error() {
 			t.Errorf("%s: %+v %+v", want, got, data)
 		}

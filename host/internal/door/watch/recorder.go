@@ -15,7 +15,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/search"
-	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
@@ -72,8 +71,10 @@ func New(h *window.Host, name string, note func(owner string, used store.Used)) 
 	if note == nil {
 		note = func(string, store.Used) {}
 	}
-	return &Recorder{host: h, name: name, began: time.Now(), note: note, byKey: map[store.Key]*record{},
+	r := &Recorder{host: h, name: name, began: time.Now(), note: note, byKey: map[store.Key]*record{},
 		plans: map[string][]Plan{}, stored: map[Viewer]kept{}}
+	h.Watch(r.Observe) // until the host ends
+	return r
 }
 
 // Turn takes in a turn whose sizes the door knows.
@@ -95,9 +96,12 @@ func (r *Recorder) noted(owner string, t Turn) {
 // micros is an amount in US dollars as the store has it.
 func micros(usd float64) int64 { return int64(math.Round(usd * 1e6)) }
 
-// Observe takes in a turn of a service. It is what [service.Service.Observe] calls.
-func (r *Recorder) Observe(owner string, e service.Event) {
-	key, now := store.Key{Owner: owner, ID: e.Session}, time.Now()
+// Observe takes in a turn of the host's. One whose sizes a door knows, that reports itself: see [Recorder.Turn].
+func (r *Recorder) Observe(e window.Turn) {
+	if e.Identified {
+		return
+	}
+	key, now := e.Key, time.Now()
 	// Held while the ledger is made at most: everything else is a few additions.
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,7 +118,7 @@ func (r *Recorder) Observe(owner string, e service.Event) {
 			e.Outcome.Stable.Tokens, now)
 		t.Saved, t.Rewrote = charge.Saved, charge.Rewrote
 		rec.turn(t, &e.Outcome, e.Err)
-		r.noted(owner, t)
+		r.noted(key.Owner, t)
 	}
 	rec.changed(&e.Outcome)
 }

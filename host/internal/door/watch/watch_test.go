@@ -15,7 +15,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
-	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
@@ -82,20 +81,20 @@ func worked(t *testing.T) *Recorder {
 		r.Usage(first, Usage{Prompt: turn.Sent, Cached: turn.Sent / 2}, turn.At, 0)
 	}
 	// A service's sessions have no sizes but those of their outcomes.
-	for _, e := range []service.Event{
-		{Session: "fork", Method: "prepare", Tokens: 900, Pending: 100,
+	for _, e := range []window.Turn{
+		{Key: store.Key{ID: "fork"}, Method: "prepare", Tokens: 900, Pending: 100,
 			Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 900}},
-		{Session: "fork", Method: "prepare", Tokens: 400, Pending: 100,
+		{Key: store.Key{ID: "fork"}, Method: "prepare", Tokens: 400, Pending: 100,
 			Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 1000, Stable: outcome.Stable{Tokens: 50}}},
-		{Session: "fork", Method: "compress", Tokens: 300, Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 400,
+		{Key: store.Key{ID: "fork"}, Method: "compress", Tokens: 300, Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 400,
 			Compress: outcome.Compress{Kind: outcome.KindApplied, Reason: "manual"}}},
-		{Session: "failing", Method: "prepare", Tokens: 10, Err: errors.New("the plugin exited"),
+		{Key: store.Key{ID: "failing"}, Method: "prepare", Tokens: 10, Err: errors.New("the plugin exited"),
 			Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 10}},
 	} {
-		r.Observe("", e)
+		r.Observe(e)
 	}
 	r.byKey[store.Key{ID: "fork"}].Parent = first.ID
-	r.Observe("someone", service.Event{Session: "theirs", Method: "prepare"})
+	r.Observe(window.Turn{Key: store.Key{Owner: "someone", ID: "theirs"}, Method: "prepare"})
 	return r
 }
 
@@ -224,7 +223,7 @@ func TestWhoMaySee(t *testing.T) {
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	r := worked(t)
 	for range maxTurns + 5 {
-		r.Observe("", service.Event{Session: "long", Method: "prepare",
+		r.Observe(window.Turn{Key: store.Key{ID: "long"}, Method: "prepare",
 			Outcome: outcome.Outcome{Changes: []outcome.Change{{EntryID: "e1"}, {EntryID: "e2"}}}})
 	}
 	long, _ := r.detail(t.Context(), store.Key{ID: "long"})

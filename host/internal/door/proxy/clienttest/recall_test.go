@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	host "github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/host/api"
+	host "github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/sdk/content"
 )

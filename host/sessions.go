@@ -1,0 +1,144 @@
+package host
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/thresh-dev/thresh/host/api"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
+)
+
+// Open opens a session; on an error there is none. With the setting sessions.store, an earlier one continues where it
+// was, with its settings, also after a crash. The error wraps [ErrSessionExists] if a session with the same id is open,
+// and [ErrNoSession] if there is none that [api.OpenRequest.Existing] asks for.
+func (h *Host) Open(ctx context.Context, r api.OpenRequest) (*Session, error) {
+	open := h.window.Session
+	if r.Existing {
+		open = h.window.Stored
+	}
+	opened, err := open(store.Key{Owner: r.Owner, ID: r.ID}, r.Settings)
+	if err != nil {
+		return nil, inSettings(r.Settings, err)
+	}
+	s, begun := &Session{window: opened}, false
+	defer func() {
+		if !begun {
+			_ = opened.Close() // nothing was added
+		}
+	}()
+	if r.System != nil {
+		if _, err := s.SetSystem(ctx, api.SystemRequest{System: r.System}); err != nil {
+			return nil, err
+		}
+	}
+	begun = true
+	return s, nil
+}
+
+// Opened returns a session that is open already, in this program; nil if it is not.
+func (h *Host) Opened(owner, id string) *Session {
+	if s := h.window.Opened(store.Key{Owner: owner, ID: id}); s != nil {
+		return &Session{window: s}
+	}
+	return nil
+}
+
+// Delete closes and deletes a session. The error wraps [ErrNoSession] if there is none with this id.
+func (h *Host) Delete(ctx context.Context, of api.Of) error {
+	return failed(h.window.Delete(ctx, of.Owner, of.Session))
+}
+
+// defaultPage is how many sessions a list has, unless the request says. There is no upper bound: a session in a list
+// takes some hundred bytes.
+const defaultPage = 100
+
+// Sessions returns what is in the store and, where nothing is stored, what is open. Both have the order of ids, so that
+// the last id of a page is where the next one begins. Where a session is in both, the store's has more to say.
+func (h *Host) Sessions(ctx context.Context, r api.ListRequest) (api.ListAnswer, error) {
+	if r.Limit <= 0 {
+		r.Limit = defaultPage
+	}
+	after := store.Key{Owner: r.Owner, ID: r.After}
+	if err := after.Check(); err != nil {
+		return api.ListAnswer{}, at("after", err)
+	}
+	found, last := map[string]api.Listed{}, ""
+	if kept := h.window.Store(); kept != nil {
+		// One more than the page, to know whether there are more.
+		for head, err := range kept.List(ctx, store.Filter{Owner: r.Owner, After: after, Limit: r.Limit + 1}) {
+			if err != nil {
+				return api.ListAnswer{}, failed(err)
+			}
+			last = head.ID
+			found[last] = api.Listed{Session: last, Entries: head.Entries, Tokens: head.Tokens, Bytes: head.Bytes,
+				Created: head.Created.UTC(), Used: head.Used.UTC()}
+		}
+	}
+	beyond := len(found) > r.Limit // what comes after last is of the next page
+	for _, session := range h.window.OpenOf(r.Owner) {
+		id := session.ID()
+		if _, stored := found[id]; id <= r.After || stored || beyond && id > last {
+			continue
+		}
+		_, tokens, entries, err := session.Size(nil)
+		if err != nil {
+			return api.ListAnswer{}, failed(err)
+		}
+		found[id] = api.Listed{Session: id, Entries: entries, Tokens: tokens}
+	}
+	answer := api.ListAnswer{Sessions: []api.Listed{}}
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		if answer.More = len(answer.Sessions) == r.Limit; answer.More {
+			break
+		}
+		answer.Sessions = append(answer.Sessions, found[id])
+	}
+	return answer, nil
+}
+
+// maxEvents is how many events wait for a slow watcher. Turns never wait for it.
+const maxEvents = 64
+
+// Watch reports turns until ctx or the host ends, or the loop is left. Events that are not taken in time are dropped and
+// counted in the next one's Missed: a slow watch must not hold up a turn.
+func (h *Host) Watch(ctx context.Context, r api.WatchRequest) iter.Seq2[api.Event, error] {
+	return func(yield func(api.Event, error) bool) {
+		if err := (store.Key{ID: r.Session}).Check(); err != nil {
+			yield(api.Event{}, at("session", err))
+			return
+		}
+		var mu sync.Mutex
+		events, missed := make(chan api.Event, maxEvents), 0
+		stop := h.window.Watch(func(t window.Turn) {
+			if t.Key.Owner != r.Owner || r.Session != "" && r.Session != t.Key.ID {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			select {
+			case events <- api.Event{Session: t.Key.ID, Method: t.Method, Revision: t.Revision, Tokens: t.Tokens,
+				Pending: t.Pending, Outcome: t.Outcome, Error: ErrorOf(t.Err), Missed: missed}:
+				missed = 0
+			default:
+				missed++
+			}
+		})
+		defer stop()
+		// The first goes out at once: who watches can wait for it before doing what it wants to see.
+		for next := (api.Event{}); yield(next, nil); {
+			select {
+			case next = <-events:
+			case <-h.window.Done():
+				yield(api.Event{}, failed(ErrClosed))
+				return
+			case <-ctx.Done():
+				yield(api.Event{}, failed(context.Cause(ctx)))
+				return
+			}
+		}
+	}
+}
