@@ -29,10 +29,6 @@ var (
 	ErrInvalidEntry = window.ErrInvalidEntry
 	// ErrFixed: the setting cannot be changed for one session, or not any more.
 	ErrFixed = window.ErrFixed
-	// ErrNoTranscript: the session writes no transcript (setting transcript.dir).
-	ErrNoTranscript = journal.ErrNoTranscript
-	// ErrNotStored: the host keeps no sessions (setting sessions.store).
-	ErrNotStored = journal.ErrNotStored
 	// ErrKeyReused: other entries were added under the key.
 	ErrKeyReused = journal.ErrKeyReused
 	// ErrNotRecorded: nothing was added under the id.

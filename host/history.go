@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/search"
@@ -51,6 +52,8 @@ func (s *Session) Add(ctx context.Context, r api.AddRequest) (api.AddAnswer, err
 
 func checkAdd(r api.AddRequest) error {
 	switch {
+	case !utf8.ValidString(r.Key):
+		return api.NotText("key")
 	case r.Format == "" && (r.Messages != nil || r.System != nil || r.Instructions != nil):
 		return api.Refuse("format", `"format" is missing: it says in which form "messages" are`)
 	case r.Format != "" && r.Entries != nil:
@@ -81,8 +84,7 @@ func (s *Session) History(ctx context.Context) (api.HistoryAnswer, error) {
 // alone, or for a tool call's id the entries with the call and its responses. It can be called at any time: what was
 // recorded never changes.
 //
-// It reads the transcript or else the store; the id of a mark needs the store: without the settings transcript.dir and
-// sessions.store the error wraps [ErrNoTranscript]. If nothing has the id it wraps [ErrNotRecorded].
+// If nothing has the id the error wraps [ErrNotRecorded].
 func (s *Session) Recorded(ctx context.Context, r api.RecordedRequest) (api.RecordedAnswer, error) {
 	if r.ID == "" {
 		return api.RecordedAnswer{}, api.Refuse("id", `"id" is missing`)
@@ -92,18 +94,14 @@ func (s *Session) Recorded(ctx context.Context, r api.RecordedRequest) (api.Reco
 }
 
 // Explain reads from the store what became of entries, and why. Changes are in the order in which they were made, also
-// those of an earlier program. Without the setting sessions.store the error wraps [ErrNotStored].
+// those of an earlier program.
 func (s *Session) Explain(ctx context.Context, r api.ExplainRequest) (api.ExplainAnswer, error) {
 	changes, err := s.window.Explain(ctx, r.ID)
 	return api.ExplainAnswer{Changes: append([]outcome.Logged{}, changes...)}, failed(err)
 }
 
-// The bounds of a search.
-const maxPassages, maxTokens = 100, 100_000
-
 // Search finds passages of what is no longer sent, or reads lines of what was added. The error wraps [ErrQuery] if the
-// words cannot be searched for. Without a store (setting sessions.store) it wraps [ErrNotStored]. If there is no block at
-// a place it wraps [ErrNotRecorded].
+// words cannot be searched for; if there is no block at a place, [ErrNotRecorded].
 func (s *Session) Search(ctx context.Context, r api.SearchRequest) (api.SearchAnswer, error) {
 	if r.Place != nil {
 		return s.lines(ctx, r)
@@ -111,10 +109,10 @@ func (s *Session) Search(ctx context.Context, r api.SearchRequest) (api.SearchAn
 	switch {
 	case r.Query == "":
 		return api.SearchAnswer{}, api.Refuse("query", `"query" is missing, or "place"`)
-	case r.Limit < 0 || r.Limit > maxPassages:
-		return api.SearchAnswer{}, api.Refuse("limit", `"limit" must be 1 to %d`, maxPassages)
-	case r.Tokens < 0 || r.Tokens > maxTokens:
-		return api.SearchAnswer{}, api.Refuse("tokens", `"tokens" must be 1 to %d`, maxTokens)
+	case r.Limit < 0 || r.Limit > search.MaxPassages:
+		return api.SearchAnswer{}, api.Refuse("limit", `"limit" must be 1 to %d`, search.MaxPassages)
+	case r.Tokens < 0 || r.Tokens > search.MaxTokens:
+		return api.SearchAnswer{}, api.Refuse("tokens", `"tokens" must be 1 to %d`, search.MaxTokens)
 	}
 	found, err := s.window.Search(ctx, search.Query{Words: r.Query, Limit: r.Limit, Tokens: r.Tokens})
 	return api.SearchAnswer{Passages: append([]outcome.Passage{}, found...)}, inQuery(err)

@@ -63,6 +63,9 @@ func Open(o Options) (*Host, error) {
 // closes both.
 func Of(runtime *window.Host) *Host { return &Host{runtime} }
 
+// Runtime is for packages of this module that do more with a host than it promises.
+func (h *Host) Runtime(window.Key) *window.Host { return h.window }
+
 // Check returns what is wrong with the host's configuration and shows only when it is used: an unknown strategy, a
 // wrong setting of its own. It starts a plugin from a file, if the configuration has settings for it, until ctx ends.
 // Each session that is opened is checked the same, without a start.

@@ -34,11 +34,6 @@ func (s *Session) Prepare(ctx context.Context, r api.PrepareRequest) (api.Prepar
 	if err := r.Format.Check(); err != nil {
 		return api.PrepareAnswer{}, err
 	}
-	if r.Recall {
-		if _, err := s.window.Marks(ctx); err != nil {
-			return api.PrepareAnswer{}, failed(err)
-		}
-	}
 	ready, err := s.window.Prepare(ctx, window.Sending{Pending: r.PendingTokens, At: r.At, Recall: r.Recall, UpTo: s.upTo})
 	history := ready.Contents()
 	if err != nil && history == nil { // the session is closed or cannot be read

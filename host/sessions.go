@@ -6,19 +6,35 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
-// Open opens a session; on an error there is none. With the setting sessions.store, an earlier one continues where it
-// was, with its settings, also after a crash. The error wraps [ErrSessionExists] if a session with the same id is open,
+// named refuses what no session can be called.
+func named(field, owner, id string) error {
+	if !utf8.ValidString(id) {
+		return api.NotText(field)
+	}
+	if err := (store.Key{Owner: owner, ID: id}).Check(); err != nil {
+		return at(field, err)
+	}
+	return nil
+}
+
+// Open opens a session; on an error there is none. An earlier one continues where it was, with its settings, and with the
+// setting sessions.store also after a crash. What is kept in memory, the default, ends with the host: delete sessions
+// that are not opened again, or set sessions.keep. The error wraps [ErrSessionExists] if a session with the same id is open,
 // and [ErrNoSession] if there is none that [api.OpenRequest.Existing] asks for.
 func (h *Host) Open(ctx context.Context, r api.OpenRequest) (*Session, error) {
 	open := h.window.Session
 	if r.Existing {
 		open = h.window.Stored
+	}
+	if err := named("id", r.Owner, r.ID); err != nil {
+		return nil, err
 	}
 	opened, err := open(store.Key{Owner: r.Owner, ID: r.ID}, r.Settings)
 	if err != nil {
@@ -49,6 +65,9 @@ func (h *Host) Opened(owner, id string) *Session {
 
 // Delete closes and deletes a session. The error wraps [ErrNoSession] if there is none with this id.
 func (h *Host) Delete(ctx context.Context, of api.Of) error {
+	if err := named("session", of.Owner, of.Session); err != nil {
+		return err
+	}
 	return failed(h.window.Delete(ctx, of.Owner, of.Session))
 }
 
@@ -62,14 +81,13 @@ func (h *Host) Sessions(ctx context.Context, r api.ListRequest) (api.ListAnswer,
 	if r.Limit <= 0 {
 		r.Limit = defaultPage
 	}
-	after := store.Key{Owner: r.Owner, ID: r.After}
-	if err := after.Check(); err != nil {
-		return api.ListAnswer{}, at("after", err)
+	if err := named("after", r.Owner, r.After); err != nil {
+		return api.ListAnswer{}, err
 	}
 	found, last := map[string]api.Listed{}, ""
 	if kept := h.window.Store(); kept != nil {
 		// One more than the page, to know whether there are more.
-		for head, err := range kept.List(ctx, store.Filter{Owner: r.Owner, After: after, Limit: r.Limit + 1}) {
+		for head, err := range kept.List(ctx, store.Filter{Owner: r.Owner, After: store.Key{Owner: r.Owner, ID: r.After}, Limit: r.Limit + 1}) {
 			if err != nil {
 				return api.ListAnswer{}, failed(err)
 			}
@@ -107,8 +125,8 @@ const maxEvents = 64
 // counted in the next one's Missed: a slow watch must not hold up a turn.
 func (h *Host) Watch(ctx context.Context, r api.WatchRequest) iter.Seq2[api.Event, error] {
 	return func(yield func(api.Event, error) bool) {
-		if err := (store.Key{ID: r.Session}).Check(); err != nil {
-			yield(api.Event{}, at("session", err))
+		if err := named("session", r.Owner, r.Session); err != nil {
+			yield(api.Event{}, err)
 			return
 		}
 		var mu sync.Mutex

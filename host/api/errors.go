@@ -56,13 +56,13 @@ type Error struct {
 	Plugin string `json:"plugin,omitempty" jsonschema:"the strategy that failed"`
 	// MissingTokens is by how many tokens the request is too large ([KindOverflow]).
 	MissingTokens int `json:"missingTokens,omitempty" jsonschema:"how many are too many"`
+	// Largest are the largest entries ([KindOverflow]).
+	Largest []outcome.LargeEntry `json:"largest,omitempty" jsonschema:"the largest entries"`
 	// Limit is the limit of the access token that was reached ([KindLimit]).
 	Limit string `json:"limit,omitempty"`
 	// Prepared is, in JSON, what window.prepare returned beside the error: the history as it is. In Go it is the method's
 	// result.
 	Prepared *PrepareAnswer `json:"prepared,omitempty" jsonschema:"the unchanged history"`
-	// Largest are the largest entries ([KindOverflow]).
-	Largest []outcome.LargeEntry `json:"-"`
 	// Key is that of the failed addition, which a client may have made up: the same call with it is safe.
 	Key string `json:"-"`
 	// Status is that of HTTP; 0 for the one of the kind.
@@ -85,6 +85,9 @@ func (e *Error) Unwrap() error { return e.Err }
 func Refuse(field, format string, values ...any) *Error {
 	return &Error{Kind: KindRequest, Field: field, Message: fmt.Sprintf(format, values...)}
 }
+
+// NotText refuses a member that is not valid UTF-8: in JSON it would be another text.
+func NotText(field string) *Error { return Refuse(field, "%q is not valid UTF-8", field) }
 
 // KindRow is a kind of errors as agents see it: a row of the table in docs/api.md.
 type KindRow struct {

@@ -99,8 +99,8 @@ var Methods = sync.OnceValue(func() []*Method {
 		ofHost(Method{Name: "initialize", Meaning: "Says what this thresh can do. Calling it is optional."},
 			asks[Empty](Host[Session].Info)),
 		ofHost(Method{Name: "session.open", About: Opening,
-			Meaning: "Opens a session: one conversation with its own history and settings. With sessions.store, a known id " +
-				"continues where it was, even after a crash, with the settings and the system prompt it had. Over HTTP " +
+			Meaning: "Opens a session: one conversation with its own history and settings. A known id continues " +
+				"where it was, with its settings and its system prompt; with sessions.store even after a crash. Over HTTP " +
 				"an open session is continued too. A resuming agent sees from entries whether its last addition arrived."},
 			opened),
 		ofSession(Method{Name: "session.get", Reads: true,
@@ -143,14 +143,13 @@ var Methods = sync.OnceValue(func() []*Method {
 			Meaning: "Returns the owned history, including what is not sent to a model."},
 			asks[Of](Session.History)),
 		ofSession(Method{Name: "history.recorded", Order: AtOnce, Reads: true, // it never changes
-			Meaning: "Returns entries as they were added. Needs transcript.dir or sessions.store."},
+			Meaning: "Returns entries as they were added."},
 			Session.Recorded),
 		ofSession(Method{Name: "history.search", Reads: true,
-			Meaning: "Finds by words what is no longer sent, the best passages first; or reads the lines of a place. Needs " +
-				"sessions.store."},
+			Meaning: "Finds by words what is no longer sent, the best passages first; or reads the lines of a place."},
 			Session.Search),
 		ofSession(Method{Name: "history.explain", Order: AtOnce, Lines: true, Reads: true, // nor does this
-			Meaning: "Returns what was done to an entry, or to all, in order. Needs sessions.store."},
+			Meaning: "Returns what was done to an entry, or to all, in order."},
 			Session.Explain),
 		ofHost(Method{Name: "session.watch", Only: Served, Lines: true, Endless: true,
 			Meaning: "Reports turns while they happen, until the caller leaves. The first line is {}: the watch has begun."},

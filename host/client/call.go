@@ -9,8 +9,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"reflect"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
@@ -44,6 +47,9 @@ func call[A any](ctx context.Context, c *Client, method string, params any) (ans
 }
 
 func (c *Client) try(ctx context.Context, method string, params any, read func(io.Reader) error) error {
+	if err := texts(params); err != nil {
+		return err
+	}
 	body, err := rawjson.Encode(params)
 	if err != nil {
 		return fault(api.KindRequest, err).Error
@@ -68,6 +74,21 @@ func (c *Client) try(ctx context.Context, method string, params any, read func(i
 			return f.Error
 		}
 	}
+}
+
+// texts refuses what JSON would make another text of, such as an id.
+func texts(params any) error {
+	of := reflect.ValueOf(params)
+	if of.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(of.Type()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Type.Kind() == reflect.String && name != "-" && !utf8.ValidString(of.FieldByIndex(f.Index).String()) {
+			return api.NotText(name)
+		}
+	}
+	return nil
 }
 
 // once makes a request, and has its answer read.

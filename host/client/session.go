@@ -87,6 +87,9 @@ func (s *Session) Prepare(ctx context.Context, r api.PrepareRequest) (api.Prepar
 // follow returns what was kept of a list with what is new. Callers share what is kept: nothing in it changes, new
 // elements follow what any caller has.
 func follow[T any](kept []T, keep int, fresh []T) []T {
+	if keep == 0 {
+		return fresh
+	}
 	list := kept[:keep]
 	if keep < len(kept) {
 		list = slices.Clip(list)

@@ -125,7 +125,7 @@ func Specs() []Spec {
 				"compression; empty writes none."}),
 		host(Spec{Key: "sessions.store", Type: String, Default: "memory", secret: true, valid: validStore,
 			want: "memory, sqlite, sqlite:PATH or postgres://USER@HOST/DATABASE",
-			Meaning: "Where sessions are kept: only while the host runs (memory), in a file with SQLite " +
+			Meaning: "Where sessions are kept until they are deleted: only while the host runs (memory), in a file with SQLite " +
 				"(sqlite: $XDG_STATE_HOME/thresh/sessions.db), or in a PostgreSQL database."}),
 		host(Spec{Key: "sessions.maxMemory", Tuning: true, Type: Integer, Default: 512 << 20, Min: new(0.0), Unit: "bytes",
 			Meaning: "Memory for conversations, about; those used least recently are released and read again when " +

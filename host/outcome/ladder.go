@@ -56,14 +56,14 @@ type LadderStep struct {
 // to make room by hand.
 type LargeEntry struct {
 	// Index is the entry's position in the history.
-	Index   int
-	EntryID string
-	Speaker content.Speaker
+	Index   int             `json:"index" jsonschema:"position in the history"`
+	EntryID string          `json:"entry" jsonschema:"the entry's id"`
+	Speaker content.Speaker `json:"speaker"`
 	// Tool is the tool of the first response in the entry; "" if there is none.
-	Tool   string
-	Tokens int
+	Tool   string `json:"tool,omitempty" jsonschema:"of its first result"`
+	Tokens int    `json:"tokens"`
 	// Rule is the rule by which the host keeps the entry; "" if there is none.
-	Rule string
+	Rule string `json:"rule,omitempty" jsonschema:"by which it is kept"`
 }
 
 func (e LargeEntry) String() string {

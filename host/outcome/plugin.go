@@ -16,9 +16,12 @@ type Plugin struct {
 	DefaultThreshold float64         `json:"defaultThreshold,omitempty"`
 	EarlyThreshold   float64         `json:"earlyThreshold,omitempty"`
 	RequiresLLM      bool            `json:"requiresLLM"`
-	// SHA256 is in hexadecimal; empty if the file cannot be read, and for a built-in strategy.
-	SHA256 string      `json:"sha256,omitempty"`
-	State  PluginState `json:"state"`
+	// SHA256 is that of the file that runs, or would, in hexadecimal; empty if it cannot be read, and for a built-in
+	// strategy.
+	SHA256 string `json:"sha256,omitempty"`
+	// NewSHA256 is that of the file that is there now, if another one runs: Reason says why it is not used.
+	NewSHA256 string      `json:"newSha256,omitempty"`
+	State     PluginState `json:"state"`
 	// Reason is a sentence for any state but ready; for ready, it says why a newer version of the file is not used.
 	Reason string `json:"reason,omitempty"`
 	// Isolation are the names of the measures that its process runs under.

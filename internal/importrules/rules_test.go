@@ -210,7 +210,7 @@ func TestImports(t *testing.T) {
 // What can be imported from outside is what embedders and authors need, and nothing else.
 func TestPublicPackages(t *testing.T) {
 	want := []string{
-		"host", "host/api", "host/client", "host/config", "host/early", "host/outcome",
+		"host", "host/alone", "host/api", "host/client", "host/config", "host/early", "host/outcome",
 		"plugins/distill", "plugins/highdensity", "plugins/middleout", "plugins/oneshot", "plugins/topdown",
 		"proto/thresh/v1",
 		"sdk", "sdk/content", "sdk/content/rawjson", "sdk/marks", "sdk/prune", "sdk/sdktest", "sdk/serve", "sdk/summary",

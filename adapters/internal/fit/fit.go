@@ -123,8 +123,9 @@ func (k *Keeper[M]) put(ctx context.Context, c *conversation[M]) {
 	defer k.mu.Unlock()
 	k.idle = append(k.idle, c)
 	if len(k.idle) > maxIdle {
-		if err := k.idle[0].session.Close(ctx); err != nil {
-			slog.Warn("thresh: a session was not closed", "err", err)
+		// It would be kept for as long as the host lives.
+		if err := k.host.Delete(ctx, api.Of{Session: k.idle[0].session.ID()}); err != nil {
+			slog.Warn("thresh: a session was not deleted", "err", err)
 		}
 		k.idle = slices.Delete(k.idle, 0, 1)
 	}

@@ -132,6 +132,9 @@ func (a *app) printPlugins(found []plugins.Listing) error {
 			path = p.Name + ", " + builtIn
 		}
 		if why := plugins.Explanation(p); why != "" {
+			if p.NewSHA256 != "" {
+				why += fmt.Sprintf("; the file is now %.12s", p.NewSHA256)
+			}
 			fmt.Fprintf(a.out, "\n%s: %s\n", path, why)
 		}
 		// With isolation best-effort, a measure that this machine does not support must be visible somewhere.

@@ -3,9 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/hashicorp/go-hclog"
@@ -67,33 +65,9 @@ func (a *app) serve(cmd *cobra.Command) error {
 	if err := h.Check(cmd.Context()); err != nil {
 		return errors.Join(err, h.Close())
 	}
-	var (
-		mu   sync.Mutex
-		ends []func() error
-	)
-	// Messages without a session are recognised by what a store has of them. Without one they have a host of their own,
-	// so that this one keeps nothing that has ended. Most agents have sessions, and do without.
-	alone := sync.OnceValues(func() (*proxy.Server, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		others := machine
-		if kept := passing(c.Settings()); kept != nil {
-			var err error
-			if others, err = window.Open(window.Options{Config: c, Logger: log, Attach: attach, Keep: true,
-				Store: kept}); err != nil {
-				return nil, err
-			}
-			ends = append(ends, others.Close)
-		}
-		p := proxy.New(proxy.Options{Host: others, Recall: &proxy.Recall{}, Logger: log})
-		ends = append(ends, func() error { p.Close(); return nil })
-		return p, nil
-	})
-	err = stdio.Serve(cmd.Context(), h, alone, a.in, a.out, log)
-	mu.Lock() // a request that was given up may be opening them
-	for _, end := range slices.Backward(ends) {
-		err = errors.Join(err, end())
-	}
+	alone := proxy.New(proxy.Options{Host: machine, Recall: &proxy.Recall{}, Logger: log})
+	err = stdio.Serve(cmd.Context(), h, alone.Alone(access.Grant{}), a.in, a.out, log)
+	alone.Close()
 	if errors.Is(err, syscall.EPIPE) { // other commands end quietly then; an agent's replies are lost
 		err = errors.New("standard output was closed: the program that reads the replies has ended")
 	}

@@ -173,7 +173,7 @@ func (a *app) openService(cmd *cobra.Command, c *config.Config, localToken strin
 		return nil, nil, err
 	}
 	machine, err = window.Open(window.Options{
-		Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true, Store: passing(c.Settings()),
+		Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true,
 		Granted: func(ctx context.Context, token string) ([]string, error) { return guard.Profiles(ctx, token) },
 		Book: func(ctx context.Context, name string, usd float64) (func(float64), error) {
 			return guard.Book(ctx, name, usd)

@@ -32,15 +32,6 @@ func storeShown(c *config.Config) string {
 	return fmt.Sprint(e[0].Value)
 }
 
-// passing returns the store of sessions that need not outlive the process (sessions.store: memory), else nil. The proxy
-// needs one: it makes a branch of a conversation from the log of another.
-func passing(set config.Settings) store.Store {
-	if set.Sessions.Store != "memory" {
-		return nil
-	}
-	return store.NewMemory()
-}
-
 // withStore calls f with the store of sessions and access tokens. Without create, for commands that do not write, a
 // missing file is an error. The configuration is that of 'thresh serve', so both use the same store by default.
 func (a *app) withStore(

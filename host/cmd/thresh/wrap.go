@@ -194,7 +194,7 @@ func (w *wrapped) openHost(cmd *cobra.Command) (meter metric.MeterProvider, stop
 		stop = end
 	}
 	w.host, err = window.Open(window.Options{
-		Config: c, Logger: w.log, Attach: attach, Meter: meter, Keep: true, Store: passing(set),
+		Config: c, Logger: w.log, Attach: attach, Meter: meter, Keep: true,
 	})
 	if err != nil {
 		return nil, stop, err
@@ -276,7 +276,7 @@ func (w *wrapped) serve(ctx context.Context) error {
 	w.proxy.Close()
 	closed := errors.Join(w.used.Close(), w.host.Close())
 	t := w.proxy.Totals()
-	if set := w.host.Config().Settings(); passing(set) != nil && !w.dryRun { // a store that outlives the run has it
+	if set := w.host.Config().Settings(); set.Sessions.Store == "memory" && !w.dryRun { // a store that outlives the run has it
 		closed = errors.Join(closed, noteSaved(set.Serve.TokenFile, t))
 	}
 	w.held.print(w.err)

@@ -77,6 +77,9 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	p, err := strategy.Ask(ctx)
 	if p != nil {
 		describe(&l, p.Info())
+		if runs := p.Binary(); !c.BuiltIn && runs != nil && runs.Sum != "" && runs.Sum != l.SHA256 {
+			l.SHA256, l.NewSHA256 = runs.Sum, l.SHA256
+		}
 		l.Lacking = p.Lacking()
 		for _, measure := range p.Isolation() {
 			l.Isolation = append(l.Isolation, string(measure))

@@ -176,6 +176,7 @@ func TestABadVersionLeavesTheOldOneRunning(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer p.Release()
+			runs := m.List(t.Context())[0].SHA256
 			test.change(t, filepath.Join(dir, FilePrefix+"steady"))
 			plugintest.Eventually(t, "it says why",
 				func() bool { _, reason := s.State(); return strings.Contains(reason, test.says) })
@@ -183,7 +184,8 @@ func TestABadVersionLeavesTheOldOneRunning(t *testing.T) {
 				!p.Plugin().Alive() {
 				t.Errorf("the old version does not go on: %v", err)
 			}
-			if l := m.List(t.Context()); l[0].State != StateReady || !strings.Contains(l[0].Reason, test.says) {
+			if l := m.List(t.Context()); l[0].State != StateReady || !strings.Contains(l[0].Reason, test.says) ||
+				l[0].SHA256 != runs || l[0].NewSHA256 == "" || l[0].NewSHA256 == runs {
 				t.Errorf("listed as %+v", l[0])
 			}
 		})

@@ -15,16 +15,15 @@ var ErrQuery = failure.New(failure.Request, "cannot be searched for")
 const (
 	// Of a query's terms as many count as this, the rarest. A [Hit] has a bit for each.
 	maxTerms = 32
-	// The defaults and bounds of a query's limits.
-	defaultLimit, maxLimit = 3, 100
-	defaultTokens          = 2000
+	// The defaults of a query's limits.
+	defaultLimit, defaultTokens = 3, 2000
 )
 
 const (
 	// MaxQuery bounds a query's words, in bytes.
 	MaxQuery = 1 << 10
-	// MaxTokens is the greatest bound of a query.
-	MaxTokens = 1_000_000
+	// MaxPassages and MaxTokens are the greatest limits, at every door.
+	MaxPassages, MaxTokens = 100, 100_000
 )
 
 // Query is what to search for. The zero value of a limit is its default.
@@ -62,8 +61,8 @@ func (q Query) Parse() (p Parsed, err error) {
 	case len(q.Words) > MaxQuery:
 		return p, fmt.Errorf("words of %d bytes %w: give at most %d, those that tell the passage from others", len(q.Words),
 			ErrQuery, MaxQuery)
-	case q.Limit < 0 || q.Limit > maxLimit:
-		return p, fmt.Errorf("a limit of %d passages %w: give 1 to %d", q.Limit, ErrQuery, maxLimit)
+	case q.Limit < 0 || q.Limit > MaxPassages:
+		return p, fmt.Errorf("a limit of %d passages %w: give 1 to %d", q.Limit, ErrQuery, MaxPassages)
 	case q.Tokens < 0 || q.Tokens > MaxTokens:
 		return p, fmt.Errorf("a limit of %d tokens %w: give 1 to %d", q.Tokens, ErrQuery, MaxTokens)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/api"
+	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 // FailureOf makes what an agent gets of an error, and of the result beside it: of a failed turn, the history as it is.
@@ -20,6 +21,8 @@ func FailureOf(result any, err error) *api.Error {
 	case f.Status != 0:
 	case errors.Is(err, host.ErrSessionExists):
 		f.Status = http.StatusConflict
+	case errors.Is(err, store.ErrID):
+		f.Status = http.StatusBadRequest
 	case errors.Is(err, host.ErrNotRecorded):
 		f.Status = http.StatusNotFound
 	default:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/api"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -27,8 +28,16 @@ func Read(m *api.Method, from io.Reader) (params any, err error) {
 	if err := decode(from, r.Elem(), true); err != nil {
 		return nil, err
 	}
-	if SessionOf(r.Interface()) == "" && (m.About == api.ASession || m.About == api.Ending) {
+	id := SessionOf(r.Interface())
+	if id == "" && (m.About == api.ASession || m.About == api.Ending) {
 		return nil, api.Refuse("session", `"session" is missing: it is what session.open returned`)
+	}
+	if err := (store.Key{ID: id}).Check(); err != nil {
+		e := host.ErrorOf(err)
+		if e.Field = "session"; m.About == api.Opening {
+			e.Field = "id"
+		}
+		return nil, e
 	}
 	return r.Interface(), nil
 }
@@ -51,7 +60,7 @@ func decode(from io.Reader, into reflect.Value, strict bool) error {
 	if d.Kind() == '{' {
 		err = d.object(into, "")
 	} else if _, err = d.Skip(); err == nil {
-		return api.Refuse("", "must be an object, with parameters by name; one without parameters is {}")
+		return api.Refuse("", "must be an object, with parameters by name")
 	}
 	if err == nil && d.Rest() != nil {
 		return api.Refuse("", "something follows the object")
@@ -221,7 +230,7 @@ func (d decoder) text(into reflect.Value, path string) error {
 	half := strings.ContainsRune(text, utf8.RuneError) && !bytes.Contains(raw, []byte("\uFFFD")) &&
 		!bytes.Contains(bytes.ToLower(raw), []byte(`\ufffd`))
 	if d.strict && (half || !utf8.Valid(raw)) {
-		return api.Refuse(path, "%q is not valid UTF-8", path)
+		return api.NotText(path)
 	}
 	into.SetString(text)
 	return nil

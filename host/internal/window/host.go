@@ -73,7 +73,7 @@ type Host struct {
 
 	metrics *metrics.Recorder // nil without a meter
 
-	store      store.Store // nil: sessions end with the host
+	store      store.Store // nil: nothing is kept, in the lab
 	closeStore func() error
 	keeper     *journal.Keeper
 
@@ -154,6 +154,12 @@ func ReexecMain() {
 
 // Isolation returns which kinds of isolation this machine supports. Plugins get them if the program calls [ReexecMain].
 func Isolation() []isolate.Check { return isolate.Probe() }
+
+// Logger is where the host logs.
+func (h *Host) Logger() hclog.Logger { return h.log }
+
+// Key is what package host asks of those who want its runtime. Nobody outside of this module can make one.
+type Key struct{ _ bool }
 
 // Config returns the configuration that sessions start with.
 func (h *Host) Config() *config.Config { return h.config.Load() }

@@ -12,21 +12,24 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store/backends"
 )
 
-// openStore opens the store that the options ask for; it is nil if sessions end with the host. closeStore leaves the
-// options' own store open.
+// openStore opens the store that the options ask for; nil for sessions of the lab, of which nothing is kept. One in
+// memory ends with the host. closeStore leaves the options' own store open.
 func openStore(o Options, set config.Settings) (kept store.Store, closeStore func() error, err error) {
 	none := func() error { return nil }
 	if o.Store != nil || !o.Keep {
 		return o.Store, none, nil
 	}
 	kept, err = backends.Open(context.Background(), set.Sessions.Store)
-	if err != nil || kept == nil {
+	switch {
+	case err != nil:
 		return nil, none, err
+	case kept == nil:
+		kept = store.NewMemory()
 	}
 	return kept, kept.Close, nil
 }
 
-// Store returns where sessions are kept, or nil if they end with the host.
+// Store returns where sessions are kept; nil only in the lab.
 func (h *Host) Store() store.Store { return h.store }
 
 // Delete deletes a session from the store with all its records. One that is open in this host is closed first; other

@@ -209,6 +209,4 @@ func TestWhatWasRemovedComesBack(t *testing.T) {
 	}
 	_, err := s.Originals(t.Context(), "e99")
 	must(t, err, journal.ErrNotRecorded)
-	_, err = begin(t, open(t, nil), nil).Originals(t.Context(), "e1")
-	must(t, err, journal.ErrNoTranscript)
 }

@@ -31,9 +31,6 @@ type Part struct {
 	Seal string
 }
 
-// maxTokens bounds an answer for which a bound is given.
-const maxTokens = 100_000
-
 // asked reads the arguments of a call. Models write numbers as texts, and texts as numbers. The error is one that the
 // model can mend. Unknown arguments are ignored: the schema forbids them, and models make them up all the same.
 func asked(arguments json.RawMessage) (a Asked, err error) {
@@ -63,10 +60,10 @@ func asked(arguments json.RawMessage) (a Asked, err error) {
 	}
 	if tokens != "" {
 		n, err := strconv.Atoi(tokens)
-		if err != nil || n <= 0 {
-			return a, fmt.Errorf(`"tokens" is %.40q: give a number above 0, or leave it out`, tokens)
+		if err != nil || n <= 0 || n > search.MaxTokens {
+			return a, fmt.Errorf(`"tokens" is %.40q: give 1 to %d, or leave it out`, tokens, search.MaxTokens)
 		}
-		a.Tokens = min(n, maxTokens)
+		a.Tokens = n
 	}
 	if lines != "" {
 		first, last, isRange := strings.Cut(lines, "-")

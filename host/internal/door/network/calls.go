@@ -89,9 +89,7 @@ func (s *calls) call(ctx context.Context, c *caller, m *api.Method, body io.Read
 		return nil, errNotLocal
 	}
 	id := service.SessionOf(params)
-	if err := c.about(id); err != nil {
-		return nil, err
-	}
+	c.session = id // for the log
 	on := s.target(c)
 	if m.About == api.ASession {
 		if on.Session, err = s.service.Find(ctx, c.grant.Name, id, m.Reads); err != nil {

@@ -41,8 +41,6 @@ func failure(ctx context.Context, result any, err error) *api.Error {
 		}
 	case errors.Is(err, access.ErrRefused):
 		f.Status = http.StatusUnauthorized
-	case errors.Is(err, store.ErrID):
-		f.Status = http.StatusBadRequest
 	}
 	if _, fault := errors.AsType[*store.Fault](err); fault {
 		if c := callerOf(ctx); c != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
-	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 // Everything that decides about a request before its method is known. A refusal is answered as any error is, and logged
@@ -29,15 +28,6 @@ type caller struct {
 	method  string // the one that it reached; "" for none
 	outcome string // how it ended; "" until that is known, and where no method was reached
 	fault   error  // of the store: where that is goes into the log, and not to the caller
-}
-
-// about notes which session a request is about, unless no session can have the id: it goes into the log.
-func (c *caller) about(id string) error {
-	if err := (store.Key{ID: id}).Check(); err != nil {
-		return err
-	}
-	c.session = id
-	return nil
 }
 
 type callerKey struct{}

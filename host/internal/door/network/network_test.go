@@ -226,6 +226,10 @@ func TestASessionOverHTTP(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 		s.call(localToken, "session.close", `{"session":"`+id+`"}`).wants(t, name, http.StatusOK, "")
+		if got := s.call(localToken, "session.get", `{"session":"`+id+`"}`).result(); got["entries"] != 1.0 {
+			t.Errorf("%s: after it was closed: %v", name, got)
+		}
+		s.call(localToken, "session.delete", `{"session":"`+id+`"}`).wants(t, name, http.StatusOK, "")
 		s.call(localToken, "session.get", `{"session":"`+id+`"}`).wants(t, name, http.StatusNotFound, "session")
 	}
 }

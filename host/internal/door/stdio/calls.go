@@ -6,7 +6,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/api"
-	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 )
 
@@ -107,23 +106,4 @@ func (s *server) Cancel(_ context.Context, r api.CancelRequest) (api.CancelAnswe
 		cancel.(context.CancelCauseFunc)(errCanceled)
 	}
 	return api.CancelAnswer{Canceled: ok}, nil
-}
-
-// own makes messages small that come without a session, with what that takes made when it is first needed.
-type own struct{ *server }
-
-func (o own) Compress(ctx context.Context, r api.CompressMessages) (a api.CompressedMessages, err error) {
-	p, err := o.alone()
-	if err != nil {
-		return a, err
-	}
-	return p.Compress(ctx, access.Grant{}, r)
-}
-
-func (o own) Retrieve(ctx context.Context, r api.RetrieveRequest) (a api.RetrieveAnswer, err error) {
-	p, err := o.alone()
-	if err != nil {
-		return a, err
-	}
-	return p.Retrieve(ctx, access.Grant{}, r)
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
-	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
@@ -38,16 +37,16 @@ const (
 // are regular ends, so the error is about the streams only. Open sessions are closed; h is not. A session whose
 // transcript cannot be written stays open, and [host.Host.Close] reports it.
 //
-// alone returns what makes messages small that come without a session.
+// alone makes messages small that come without a session.
 //
 // What a client changes of the host for all, such as a plugin that it resets, is logged to log.
-func Serve(ctx context.Context, h *host.Host, alone func() (*proxy.Server, error), in io.Reader, out io.Writer,
+func Serve(ctx context.Context, h *host.Host, alone api.Alone, in io.Reader, out io.Writer,
 	log hclog.Logger) error {
 	return serve(ctx, h, alone, in, out, log, maxLine)
 }
 
 // serve is Serve with a bound on the length of a line, which tests make small.
-func serve(ctx context.Context, h *host.Host, alone func() (*proxy.Server, error), in io.Reader, out io.Writer,
+func serve(ctx context.Context, h *host.Host, alone api.Alone, in io.Reader, out io.Writer,
 	log hclog.Logger, longest int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -77,7 +76,7 @@ type server struct {
 	ctx     context.Context
 	host    *host.Host
 	service *service.Service
-	alone   func() (*proxy.Server, error)
+	alone   api.Alone
 	log     hclog.Logger
 	broken  context.CancelCauseFunc // ends Serve; called when out cannot be written to
 	queues  queues
@@ -195,7 +194,7 @@ func (s *server) start(ctx context.Context, r jsonrpc.Request, done func(any, er
 	if err != nil {
 		return &jsonrpc.Error{Code: jsonrpc.CodeUnknownMethod, Message: err.Error()}
 	}
-	if len(r.Params) == 0 || string(r.Params) == "null" {
+	if len(r.Params) == 0 {
 		r.Params = json.RawMessage("{}") // required members are then reported as missing
 	}
 	c := &request{ctx: ctx, method: m, done: done}
@@ -209,7 +208,7 @@ func (s *server) start(ctx context.Context, r jsonrpc.Request, done func(any, er
 	case api.TheHost:
 		go func() {
 			done(c.do(func() (any, error) {
-				return m.Call(ctx, api.Target{Host: s.caller(), Alone: own{s}, Connection: s}, c.params)
+				return m.Call(ctx, api.Target{Host: s.caller(), Alone: s.alone, Connection: s}, c.params)
 			}))
 		}()
 	case api.ASession:
