@@ -91,7 +91,7 @@ lint: tools ## gofmt, vet, staticcheck, generated code, vulnerabilities
 	else $(LEAN) $(GO) tool -modfile=tools/go.mod govulncheck ./...; fi
 
 docs: ## write what commands print, examples and settings into pages
-	$(LEAN) $(TEST) ./host/internal/service -run 'TestOpenAPI|TestTheGuide' -update
+	$(LEAN) $(TEST) ./host/internal/service -run 'TestOpenAPI|TestTheGuide|TestTheTypes' -update
 	$(LEAN) $(TEST) ./docs/... -update
 	$(LEAN) $(TEST) ./host/cmd/thresh -run TestScripts -update
 

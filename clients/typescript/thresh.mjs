@@ -41,6 +41,7 @@ export class ThreshError extends Error {
     this.part = error.part;
     this.plugin = error.plugin ?? "";
     this.missingTokens = error.missingTokens ?? 0;
+    this.largest = error.largest ?? [];
     this.limit = error.limit ?? "";
     this.prepared = error.prepared && prepared(error.prepared);
     this.#untaken = untaken;
@@ -93,7 +94,7 @@ export class Client {
   /** Opens a session, or goes on with one. */
   async open(session = "", { settings = {}, system } = {}) {
     const answer = await this.call("session.open", { id: session, settings, ...(system && { system }) });
-    return new Session(this, answer.session, state(answer));
+    return new Session(this, answer.session, answer);
   }
 
   /** The sessions of the token. */
@@ -235,12 +236,12 @@ export class Session {
    * choose a key: the same call again, with the same key, adds nothing twice.
    */
   async add(entries, { opaque = false, key = randomUUID() } = {}) {
-    return state(await this.#call("history.add", { entries, opaque, key }));
+    return this.#call("history.add", { entries, opaque, key });
   }
 
   /** Appends messages as the provider has them: "anthropic", "openai-chat" or "openai-responses". */
   async addMessages(form, messages, { system, key = randomUUID() } = {}) {
-    return state(await this.#call("history.add", { format: form, messages, key, ...(system && { system }) }));
+    return this.#call("history.add", { format: form, messages, key, ...(system && { system }) });
   }
 
   /**
@@ -283,7 +284,7 @@ export class Session {
   }
 
   async get() {
-    return state(await this.#call("session.get"));
+    return this.#call("session.get");
   }
 
   /** The owned history, also what is not sent to a model. */
@@ -367,10 +368,6 @@ async function* lines(response) {
   } catch (cause) {
     throw cause instanceof ThreshError ? cause : broken(cause);
   }
-}
-
-function state(answer) {
-  return { revision: answer.revision, tokens: answer.tokens, entries: answer.entries ?? 0 };
 }
 
 function prepared(answer) {

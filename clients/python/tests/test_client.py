@@ -3,7 +3,9 @@
     THRESH=bin/thresh python3 -m unittest discover -s clients/python/tests
 """
 
+import dataclasses
 import http.server
+import json
 import os
 import pathlib
 import subprocess
@@ -13,6 +15,7 @@ import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import thresh  # noqa: E402
 from thresh import Client, ThreshError, compress, retrieve  # noqa: E402
 
 
@@ -73,7 +76,10 @@ class TestClient(unittest.TestCase):
         session.set("compression.threshold", None)
         session.set_todos([{"id": "1", "content": "write", "status": "pending"}])
         self.assertGreater(session.set_system([{"type": "text", "text": "be long"}]), 0)
-        self.assertEqual(session.get().entries, 2)
+        state = session.get()
+        self.assertEqual((state.session, state.entries, state.system), ("chat", 2, [{"type": "text", "text": "be long"}]))
+        session.set_system("")
+        self.assertEqual((session.get().system, session.get().system_tokens), ([], 0))
         self.assertEqual(len(session.history()), 2)
         self.assertEqual(session.recorded("e1")[0]["speaker"], "human")
         self.assertEqual([s["session"] for s in self.client.sessions()], ["chat"])
@@ -126,6 +132,7 @@ class TestClient(unittest.TestCase):
             session.prepare()
         self.assertEqual(over.exception.kind, "overflow")
         self.assertGreater(over.exception.missing_tokens, 0)
+        self.assertEqual(over.exception.largest[0]["entry"], "e1")
         self.assertEqual(len(over.exception.prepared.history), 1)
         with self.assertRaises(ThreshError) as gone:
             Client("unix:/nowhere/s").call("initialize", {})
@@ -188,6 +195,25 @@ class TestClient(unittest.TestCase):
                 with self.assertRaises(ThreshError) as failed:
                     compress([{"role": "robot", "content": "hi"}], address=address)
                 self.assertEqual((failed.exception.kind, failed.exception.field), ("request", "messages[0]"))
+
+
+class TestContract(unittest.TestCase):
+    """What the client returns has the members of openapi.json, and no others."""
+
+    def test_the_members(self):
+        path = pathlib.Path(__file__).parents[3] / "host/internal/service/openapi.json"
+        schemas = json.loads(path.read_text())["components"]["schemas"]
+        for kind, name, left_out in [
+            (thresh.Added, "AddAnswer", []), (thresh.Opened, "OpenAnswer", []), (thresh.State, "StateAnswer", []),
+            (thresh.Prepared, "PrepareAnswer", ["keep"]), (thresh.Passage, "Passage", []),
+            (thresh.Compressed, "CompressedMessages", []),
+        ]:
+            with self.subTest(name):
+                members = sorted(thresh._named(f.name) for f in dataclasses.fields(kind))
+                self.assertEqual(members, sorted(set(schemas[name]["properties"]) - set(left_out)))
+        error = ThreshError("", {})
+        members = sorted(thresh._named(name) for name in vars(error) if not name.startswith("_"))
+        self.assertEqual(members, sorted(set(schemas["Failure"]["properties"]) - {"message"}))
 
 
 if __name__ == "__main__":

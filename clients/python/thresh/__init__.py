@@ -26,10 +26,10 @@ import ssl
 import time
 import uuid
 from dataclasses import dataclass, field, fields
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Type, TypeVar, Union
 from urllib.parse import urlsplit
 
-__all__ = ["Client", "Session", "State", "Prepared", "Passage", "ThreshError", "Compressed", "compress", "retrieve"]
+__all__ = ["Client", "Session", "Added", "Opened", "State", "Prepared", "Passage", "ThreshError", "Compressed", "compress", "retrieve"]
 
 JSON = Dict[str, Any]
 
@@ -53,6 +53,7 @@ class ThreshError(Exception):
         self.part: Optional[int] = error.get("part")
         self.plugin: str = error.get("plugin", "")
         self.missing_tokens: int = error.get("missingTokens", 0)
+        self.largest: List[JSON] = error.get("largest", [])
         self.limit: str = error.get("limit", "")
         # Of prepare: the history as it is, which may be sent at your own risk.
         self.prepared: Optional[Prepared] = _prepared(error["prepared"]) if "prepared" in error else None
@@ -60,12 +61,33 @@ class ThreshError(Exception):
 
 
 @dataclass
-class State:
-    """The size of a history. `entries` is known after open and get."""
+class Added:
+    """The revision and the tokens of a history after an addition."""
 
     revision: int
     tokens: int
-    entries: int = 0
+
+
+@dataclass
+class Opened:
+    """A session's id, and the size of its history."""
+
+    session: str
+    revision: int
+    tokens: int
+    entries: int
+
+
+@dataclass
+class State:
+    """The system prompt and the size of a history."""
+
+    session: str
+    system: List[JSON]
+    system_tokens: int
+    entries: int
+    tokens: int
+    revision: int
 
 
 @dataclass
@@ -153,7 +175,7 @@ class Client:
         if system:
             request["system"] = system
         answer = self.call("session.open", request)
-        return Session(self, answer["session"], _state(answer))
+        return Session(self, answer["session"], _of(Opened, answer))
 
     def sessions(self) -> Iterator[JSON]:
         """The sessions of the token."""
@@ -298,22 +320,22 @@ class Client:
 class Session:
     """One conversation."""
 
-    def __init__(self, client: Client, id: str, state: State):
+    def __init__(self, client: Client, id: str, state: Opened):
         self.client, self.id, self.state = client, id, state
         self._kept = _Kept()
 
-    def add(self, *entries: JSON, opaque: bool = False, key: str = "") -> State:
+    def add(self, *entries: JSON, opaque: bool = False, key: str = "") -> Added:
         """Appends entries in the native form, all or none. It is tried for some seconds, and takes place once. To try
         longer, choose a key: the same call again, with the same key, adds nothing twice."""
         return self._add(key, entries=list(entries), opaque=opaque)
 
-    def add_messages(self, form: str, messages: List[JSON], system: Union[str, List[JSON]] = "", key: str = "") -> State:
+    def add_messages(self, form: str, messages: List[JSON], system: Union[str, List[JSON]] = "", key: str = "") -> Added:
         """Appends messages as the provider has them: "anthropic", "openai-chat" or "openai-responses"."""
         more = {"system": system} if system else {}
         return self._add(key, format=form, messages=messages, **more)
 
-    def _add(self, key: str, **request: Any) -> State:
-        return _state(self._call("history.add", key=key or str(uuid.uuid4()), **request))
+    def _add(self, key: str, **request: Any) -> Added:
+        return _of(Added, self._call("history.add", key=key or str(uuid.uuid4()), **request))
 
     def prepare(self, form: str = "", pending_tokens: int = 0, timeout: Optional[float] = None,
                 recall: bool = False) -> Prepared:
@@ -350,7 +372,7 @@ class Session:
         self._call("todos.set", todos=todos)
 
     def get(self) -> State:
-        return _state(self._call("session.get"))
+        return _of(State, self._call("session.get"))
 
     def history(self) -> List[JSON]:
         """The owned history, also what is not sent to a model."""
@@ -371,7 +393,7 @@ class Session:
         return self._search(place={"entry": entry, "block": block, "line": line, "lines": lines})[0]
 
     def _search(self, **request: Any) -> List[Passage]:
-        return [_passage(found) for found in self._call("history.search", **request)["passages"]]
+        return [_of(Passage, found) for found in self._call("history.search", **request)["passages"]]
 
     def explain(self, id: str = "") -> List[JSON]:
         """What became of an entry, by its id or that of a tool call, and why; without an id, of all entries."""
@@ -406,8 +428,19 @@ def _broken(e: Exception) -> ThreshError:
     return ThreshError(str(e) or type(e).__name__, {"kind": "connection", "retryable": True, "maybeApplied": True})
 
 
-def _state(answer: JSON) -> State:
-    return State(answer["revision"], answer["tokens"], answer.get("entries", 0))
+_T = TypeVar("_T")
+
+
+def _of(kind: Type[_T], answer: JSON) -> _T:
+    """The members of an answer that a dataclass has, by their names in Python."""
+    known = {_named(f.name): f.name for f in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{known[name]: value for name, value in answer.items() if name in known})
+
+
+def _named(name: str) -> str:
+    """The name in JSON."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
 
 
 def _prepared(a: JSON) -> Prepared:
@@ -415,10 +448,6 @@ def _prepared(a: JSON) -> Prepared:
         history=list(a.get("history") or []), messages=list(a.get("messages") or []), system=a.get("system"),
         instructions=a.get("instructions"), notes=a.get("notes", []), tokens=a["tokens"],
         system_tokens=a.get("systemTokens", 0), revision=a["revision"], outcome=a["outcome"])
-
-
-def _passage(a: JSON) -> Passage:
-    return Passage(**{f.name: a[f.name] for f in fields(Passage) if f.name in a})
 
 
 from .alone import Compressed, compress, retrieve  # noqa: E402

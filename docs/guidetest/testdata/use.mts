@@ -1,9 +1,9 @@
 // What the types of the client allow, and what they do not: an error that does not come is one.
-import { Client, ThreshError, type Passage, type Prepared, type State } from "../clients/typescript/thresh.mjs";
+import { Client, ThreshError, type AddAnswer, type Passage, type Prepared } from "../clients/typescript/thresh.mjs";
 
 const thresh = new Client("unix:/run/thresh.sock", { token: "" });
 const session = await thresh.open("chat-1", { settings: { "model.contextLimit": 8000 }, system: "be brief" });
-const added: State = await session.addMessages("anthropic", [{ role: "user", content: "hello" }]);
+const added: AddAnswer = await session.addMessages("anthropic", [{ role: "user", content: "hello" }]);
 const ready: Prepared = await session.prepare({ form: "anthropic", pendingTokens: 100 });
 const tokens: number = added.tokens + ready.tokens;
 await session.reportUsage(tokens);
@@ -18,6 +18,14 @@ try {
 } catch (error) {
   if (error instanceof ThreshError && error.kind === "limit") console.log(error.limit, error.entry?.toFixed(), error.prepared?.tokens);
 }
+
+const { system, revision } = await session.get();
+const counted = await thresh.call("tokens.count", { entries: [] });
+console.log(system.length, revision, counted.each[0], (await session.compress()).tokens, (await thresh.plugins())[0]?.sha256);
+// @ts-expect-error: a method that does not exist
+await thresh.call("session.steal", {});
+// @ts-expect-error: a parameter that does not exist
+await thresh.call("tokens.count", { entry: [] });
 
 // @ts-expect-error: a form that does not exist
 await session.prepare({ form: "openai" });

@@ -18,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/stdio"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
 	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
@@ -109,8 +110,8 @@ func (a *app) metrics(log hclog.Logger) endpoint.Options {
 		Log: log.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn})}
 }
 
-// runHelp describes the protocol. The table of methods is generated from the code that serves them. The rules below it
-// are those that the methods do not show.
+// runHelp describes the protocol. What methods are and when they run is made from the rows that doors go by. The rest are
+// rules that the rows do not show.
 func runHelp() string {
 	var b strings.Builder
 	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ends
@@ -120,24 +121,36 @@ signal ends it at once.
 Methods:
 
 `)
+	var atOnce []string
 	for _, m := range service.At(api.Run) {
 		b.WriteString(helpRow(fmt.Sprintf("%-17s %s", m.Name, service.Members(m.Params)), 50,
 			"→ "+service.Members(m.Result)))
+		b.WriteString(indented(m.Meaning, 6))
+		if m.Order == api.AtOnce {
+			atOnce = append(atOnce, m.Name)
+		}
 	}
+	b.WriteString("\n" + indented(`Requests of one session take effect in the order in which they arrive, whether or not the `+
+		`agent waits for replies. `+and(atOnce)+` are answered at once, even while a window.prepare runs. A window.prepare `+
+		`sees exactly the entries that were sent before it: what is added later is in the next one's answer.`, 0))
 	b.WriteString(`
-Requests of one session take effect in the order in which they arrive, whether or not the agent
-waits for replies. history.add is answered at once, even while a window.prepare runs. A
-window.prepare sees exactly the entries that were sent before it: what is added later is in the next
-one's answer.
-
 Entries are in the native form: {"speaker": "human", "blocks": [{"type": "text", "text": "…"}]}. The
-host gives each entry an id (e1, e2, …), which outcomes refer to. history.recorded finds entries by
-it, or by the id of a tool call, and needs the setting transcript.dir.
+host gives each entry an id (e1, e2, …), which outcomes refer to.
 
-An error has "data" with its kind, whether a retry can help, and the plugin that failed. If
-window.prepare fails, "prepared" holds the history as it is.
+An error has "data" with its kind, whether a retry can help, and the plugin that failed.
 
 With metrics.listen, turns, tokens, plugins and the cost of the model are served to Prometheus under
 /metrics; the address is printed on standard error. Metrics never contain text of a conversation.`)
 	return b.String()
+}
+
+// indented is a text in lines that fit the help.
+func indented(text string, indent int) string {
+	space := strings.Repeat(" ", indent)
+	return space + strings.ReplaceAll(table.Wrap(text, helpWidth-indent, 0), "\n", "\n"+space) + "\n"
+}
+
+func and(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

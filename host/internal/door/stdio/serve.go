@@ -194,7 +194,7 @@ func (s *server) start(ctx context.Context, r jsonrpc.Request, done func(any, er
 	if err != nil {
 		return &jsonrpc.Error{Code: jsonrpc.CodeUnknownMethod, Message: err.Error()}
 	}
-	if len(r.Params) == 0 {
+	if len(r.Params) == 0 || string(r.Params) == "null" { // libraries send either for none
 		r.Params = json.RawMessage("{}") // required members are then reported as missing
 	}
 	c := &request{ctx: ctx, method: m, done: done}
