@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/search"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
@@ -22,32 +23,31 @@ func (s *Session) Add(ctx context.Context, r api.AddRequest) (api.AddAnswer, err
 		return api.AddAnswer{}, err
 	}
 	var (
-		a   api.AddAnswer
-		err error
+		added window.Added
+		err   error
 	)
 	if r.Format != "" {
 		system, name := r.System, "system"
 		if r.Instructions != nil {
 			system, name = r.Instructions, "instructions"
 		}
-		a.Revision, a.Tokens, err = s.window.AddMessages(ctx, forms[r.Format], r.Key, system, r.Messages)
+		added, err = s.window.AddMessages(ctx, forms[r.Format], r.Key, system, r.Messages)
 		err = in("messages", name, err)
 	} else {
-		add := s.window.AddOnce
-		if r.Opaque {
-			add = s.window.AddOpaque
+		a := window.Addition{Entries: r.Entries, Key: r.Key}
+		switch {
+		case r.Lenient:
+			a.Judge = window.Anything
+		case r.Opaque:
+			a.Judge = window.Opaque
 		}
-		if r.Lenient {
-			a.Revision, a.Tokens, err = s.window.Load(ctx, r.Entries...)
-		} else {
-			a.Revision, a.Tokens, err = add(ctx, r.Key, r.Entries...)
-		}
+		added, err = s.window.Add(ctx, a)
 		err = in("entries", "", err)
 	}
 	if e := ErrorOf(err); e != nil {
 		e.Key = r.Key
 	}
-	return a, err
+	return api.AddAnswer{Revision: added.Revision, Tokens: added.Tokens}, err
 }
 
 func checkAdd(r api.AddRequest) error {
@@ -80,8 +80,8 @@ func (s *Session) History(ctx context.Context) (api.HistoryAnswer, error) {
 	return api.HistoryAnswer{History: h.Contents(), Tokens: h.Tokens, Revision: h.Revision}, nil
 }
 
-// Recorded returns what was added under an id, before any strategy changed it: the entry, for the id of a mark the result
-// alone, or for a tool call's id the entries with the call and its responses. It can be called at any time: what was
+// Recorded returns what was added under an id, before any strategy changed it: the entry, for the id of a mark the
+// result alone, or for a tool call's id the entries with the call and its responses. It can be called at any time: what was
 // recorded never changes.
 //
 // If nothing has the id the error wraps [ErrNotRecorded].

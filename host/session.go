@@ -106,7 +106,7 @@ func (s *Session) ReportUsage(ctx context.Context, r api.UsageRequest) error {
 	if r.PromptTokens <= 0 {
 		return api.Refuse("promptTokens", `"promptTokens" must be above 0`)
 	}
-	return failed(s.window.ReportUsage(ctx, r.PromptTokens))
+	return failed(s.window.ReportUsage(ctx, r.PromptTokens, 0))
 }
 
 // Config returns the configuration in force for this session.

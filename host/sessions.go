@@ -24,19 +24,16 @@ func named(field, owner, id string) error {
 	return nil
 }
 
-// Open opens a session; on an error there is none. An earlier one continues where it was, with its settings, and with the
-// setting sessions.store also after a crash. What is kept in memory, the default, ends with the host: delete sessions
-// that are not opened again, or set sessions.keep. The error wraps [ErrSessionExists] if a session with the same id is open,
-// and [ErrNoSession] if there is none that [api.OpenRequest.Existing] asks for.
+// Open opens a session; on an error there is none. An earlier one continues where it was, with its settings, and with
+// the setting sessions.store also after a crash. What is kept in memory, the default, ends with the host: delete
+// sessions that are not opened again, or set sessions.keep. The error wraps [ErrSessionExists] if a session with the
+// same id is open, and [ErrNoSession] if there is none that [api.OpenRequest.Existing] asks for.
 func (h *Host) Open(ctx context.Context, r api.OpenRequest) (*Session, error) {
-	open := h.window.Session
-	if r.Existing {
-		open = h.window.Stored
-	}
 	if err := named("id", r.Owner, r.ID); err != nil {
 		return nil, err
 	}
-	opened, err := open(store.Key{Owner: r.Owner, ID: r.ID}, r.Settings)
+	opened, err := h.window.Open(window.Opening{Key: store.Key{Owner: r.Owner, ID: r.ID}, Settings: r.Settings,
+		Existing: r.Existing})
 	if err != nil {
 		return nil, inSettings(r.Settings, err)
 	}
@@ -87,7 +84,8 @@ func (h *Host) Sessions(ctx context.Context, r api.ListRequest) (api.ListAnswer,
 	found, last := map[string]api.Listed{}, ""
 	if kept := h.window.Store(); kept != nil {
 		// One more than the page, to know whether there are more.
-		for head, err := range kept.List(ctx, store.Filter{Owner: r.Owner, After: store.Key{Owner: r.Owner, ID: r.After}, Limit: r.Limit + 1}) {
+		page := store.Filter{Owner: r.Owner, After: store.Key{Owner: r.Owner, ID: r.After}, Limit: r.Limit + 1}
+		for head, err := range kept.List(ctx, page) {
 			if err != nil {
 				return api.ListAnswer{}, failed(err)
 			}

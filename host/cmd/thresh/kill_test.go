@@ -81,7 +81,7 @@ func (s *survivor) turn() error {
 	if h, err := s.twin.History(); err != nil {
 		return err
 	} else if h.Added == uint64(2*s.turns) {
-		if _, _, err := s.twin.Add(s.t.Context(), entries...); err != nil {
+		if _, err := s.twin.Add(s.t.Context(), window.Entries(entries...)); err != nil {
 			return err
 		}
 	}
@@ -190,7 +190,7 @@ func killed(t *testing.T, p *place, kills int, database string, start func(p *pl
 	var all []*survivor
 	for i := range 4 {
 		id := fmt.Sprintf("s%d-%d", i, os.Getpid())
-		twin, err := host.Session(store.Key{ID: id}, nil)
+		twin, err := host.Open(window.Opening{Key: store.Key{ID: id}})
 		if err != nil {
 			t.Fatal(err)
 		}

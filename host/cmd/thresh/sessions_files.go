@@ -98,7 +98,7 @@ or a random one.`,
 					return err
 				}
 				defer func() { err = errors.Join(err, h.Close()) }()
-				session, err := h.Session(store.Key{Owner: s.owner, ID: id}, nil)
+				session, err := h.Open(window.Opening{Key: store.Key{Owner: s.owner, ID: id}})
 				if err != nil {
 					return err
 				}
@@ -108,7 +108,7 @@ or a random one.`,
 						return err
 					}
 				}
-				if _, _, err := session.Load(ctx, t.Entries...); err != nil {
+				if _, err := session.Add(ctx, window.Addition{Entries: t.Entries, Judge: window.Anything}); err != nil {
 					return err
 				}
 				_, err = fmt.Fprintln(s.out, session.ID())

@@ -9,7 +9,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
-	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
@@ -152,7 +151,7 @@ func (a *app) loadSession(cmd *cobra.Command, h *window.Host, name string) (*win
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.Session(store.Key{}, replay.Settings(h, t, nil))
+	s, err := h.Open(window.Opening{Settings: replay.Settings(h, t, nil)})
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +167,7 @@ func (a *app) loadSession(cmd *cobra.Command, h *window.Host, name string) (*win
 		return nil, err
 	}
 	// Load, not Add: Add refuses entries that cannot be sent to a model, and recordings have such entries.
-	_, _, err = s.Load(ctx, t.Entries...)
+	_, err = s.Add(ctx, window.Addition{Entries: t.Entries, Judge: window.Anything})
 	return s, err
 }
 

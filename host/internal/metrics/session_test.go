@@ -74,18 +74,18 @@ func TestNoSecretIsMeasured(t *testing.T) {
 			"compression.hardLimit": "error"}, fails: 2},
 		"no model": {settings: map[string]any{"compression.strategy": "one-shot"}, fails: 1},
 	} {
-		s, err := h.Session(store.Key{ID: secret + " " + name}, c.settings)
+		s, err := h.Open(window.Opening{Key: store.Key{ID: secret + " " + name}, Settings: c.settings})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Load(t.Context(), telling()...); err != nil {
+		if _, err := s.Add(t.Context(), window.Addition{Entries: telling(), Judge: window.Anything}); err != nil {
 			t.Fatal(err)
 		}
 		ready, err := s.Prepare(t.Context(), window.Sending{})
 		if (err != nil) != (c.fails > 0) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := s.ReportUsage(t.Context(), ready.Tokens); err != nil {
+		if err := s.ReportUsage(t.Context(), ready.Tokens, 0); err != nil {
 			t.Error(err)
 		}
 		if _, err := s.Prepare(t.Context(), window.Sending{Pending: 7}); (err != nil) != (c.fails > 1) {
@@ -93,7 +93,7 @@ func TestNoSecretIsMeasured(t *testing.T) {
 		}
 	}
 	// A name that is refused is measured nowhere.
-	if _, err := h.Session(store.Key{}, map[string]any{"compression.strategy": secret}); err == nil {
+	if _, err := h.Open(window.Opening{Settings: map[string]any{"compression.strategy": secret}}); err == nil {
 		t.Error("a session with an unknown strategy was opened")
 	}
 	got := collect(t, reader)

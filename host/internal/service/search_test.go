@@ -158,7 +158,8 @@ func (w *world) fork(from store.Key) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	s, err := w.machines[w.rng.IntN(2)].Fork(store.Key{Owner: key.Owner, ID: key.ID}, nil, journal.Fork{Parent: from.ID, At: head.Revision, Entries: head.Entries, Whole: true})
+	s, err := w.machines[w.rng.IntN(2)].Open(window.Opening{Key: key, Fork: &journal.Fork{Parent: from.ID,
+		At: head.Revision, Entries: head.Entries, Whole: true}})
 	if err == nil {
 		err = s.Close()
 	}

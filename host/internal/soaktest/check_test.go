@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -154,7 +154,7 @@ func lateAtTheEnd(after history.Snapshot, late []content.Content) error {
 
 // countsRight counts the history again, as another session's, and compares.
 func (c *conversation) countsRight() error {
-	fresh, err := c.host.Session(store.Key{}, nil)
+	fresh, err := c.host.Open(window.Opening{})
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,8 @@ func (c *conversation) countsRight() error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := fresh.Load(context.Background(), owned.Contents()...); err != nil {
+	if _, err := fresh.Add(context.Background(), window.Addition{Entries: owned.Contents(),
+		Judge: window.Anything}); err != nil {
 		return err
 	}
 	again, err := fresh.History()

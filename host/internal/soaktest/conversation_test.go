@@ -12,7 +12,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
-	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -66,7 +65,7 @@ type conversation struct {
 }
 
 func (a agent) begin(round uint64) (*conversation, error) {
-	s, err := a.host.Session(store.Key{}, map[string]any{"compression.strategy": a.strategy})
+	s, err := a.host.Open(window.Opening{Settings: map[string]any{"compression.strategy": a.strategy}})
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +138,7 @@ func (c *conversation) next() (now, late []content.Content) {
 
 func (c *conversation) say(entries []content.Content) error {
 	c.said = append(c.said, entries...)
-	_, _, err := c.session.Add(context.Background(), entries...)
+	_, err := c.session.Add(context.Background(), window.Entries(entries...))
 	return err
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
@@ -107,9 +106,9 @@ func play(t *testing.T, h *window.Host, runDirs string) *tally {
 // ready makes the host load its token vocabulary, which takes seconds under the race detector.
 func ready(t *testing.T, h *window.Host) {
 	t.Helper()
-	s, err := h.Session(store.Key{}, nil)
+	s, err := h.Open(window.Opening{})
 	if err == nil {
-		_, _, err = s.Add(t.Context(), gen.Session(1, 1)...)
+		_, err = s.Add(t.Context(), window.Entries(gen.Session(1, 1)...))
 	}
 	if err == nil {
 		err = s.Close()

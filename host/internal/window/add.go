@@ -11,82 +11,104 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Add appends entries, all or none, and returns the history's new revision and its tokens. It counts each entry, once:
-// that takes 10 to 120 ms per megabyte, and ends with ctx.
-//
-// It never waits for a Prepare: entries added while one runs are kept after the history it produces. An entry that is
-// not well formed is refused with an error that wraps [ErrInvalidEntry] and gives its position among entries.
-//
-// A block of a kind that the host does not know is refused too: it is usually a misspelt kind or a provider's own form.
-// [Session.AddOpaque] adds such blocks on purpose.
-func (s *Session) Add(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
-	return s.AddOnce(ctx, "", entries...)
+// Addition is what is added to a session. [Entries] is one of entries.
+type Addition struct {
+	// Entries, or Counted: entries that were counted before, which are counted again only if the session counts in another
+	// encoding.
+	Entries []content.Content
+	Counted Counted
+	Judge   Judge
+	// Key makes it happen once: a repeated addition, in this or another host of the store, gets the first one's answer. A
+	// session remembers the last 128 keys. The error wraps [journal.ErrKeyReused] if other entries were added under the
+	// key. "" is none.
+	Key string
+	// Known is how many entries a door knows of that must be the only one to add: see [Session.PrepareIdentified]. Nil for
+	// others.
+	Known *int
 }
 
-// AddOnce is Add with a key that makes it happen once: a repeated call, in this or another host of the store, gets the
-// first one's answer. A session remembers the last 128 keys. The error wraps [journal.ErrKeyReused] if other entries
-// were added under the key. "" is none.
-func (s *Session) AddOnce(ctx context.Context, key string, entries ...content.Content) (
-	revision uint64, total int, err error) {
+// Entries are an addition of entries that are as agents should add them.
+func Entries(entries ...content.Content) Addition { return Addition{Entries: entries} }
+
+// Judge says which entries are refused.
+type Judge int
+
+const (
+	// Strict refuses what is not well formed, and blocks of a kind that the host does not know: it is usually a misspelt
+	// kind or a provider's own form.
+	Strict Judge = iota
+	// Opaque keeps blocks of unknown kinds unchanged.
+	Opaque
+	// Parsed is Opaque for entries whose raw JSON is known to be valid.
+	Parsed
+	// Anything is for a stored or recorded conversation: entries that cannot be sent to a model are kept in the history,
+	// withheld by Prepare, and named in its outcome.
+	Anything
+)
+
+// check returns an [*EntryError] for the first entry that is refused.
+func (j Judge) check(entries []content.Content) error {
 	for i, c := range entries {
-		if err := noOpaque(c); err != nil {
-			return 0, 0, &EntryError{i, err}
+		var err error
+		switch j {
+		case Strict:
+			if err = noOpaque(c); err == nil {
+				err = check.Content(c)
+			}
+		case Opaque:
+			err = check.Content(c)
+		case Parsed:
+			err = check.Parsed(c)
 		}
-	}
-	return s.AddOpaque(ctx, key, entries...)
-}
-
-// AddOpaque is AddOnce for entries that may hold blocks of unknown kinds, which it keeps unchanged.
-func (s *Session) AddOpaque(ctx context.Context, key string, entries ...content.Content) (
-	revision uint64, total int, err error) {
-	if err := wellFormed(entries, check.Content); err != nil {
-		return 0, 0, err
-	}
-	return s.append(ctx, Counted{entries: entries}, sessionlog.OnceOf(key, entries))
-}
-
-// AddCounted is Add for entries that were counted before, which it counts again only if the session counts in another
-// encoding.
-func (s *Session) AddCounted(ctx context.Context, c Counted) (revision uint64, total int, err error) {
-	if err := wellFormed(c.entries, check.Content); err != nil {
-		return 0, 0, err
-	}
-	return s.append(ctx, c, nil)
-}
-
-// Load appends entries of a stored or recorded conversation. Unlike Add it refuses nothing: entries that cannot be sent
-// to a model are kept in the history, withheld by Prepare, and named in its outcome.
-func (s *Session) Load(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
-	return s.append(ctx, Counted{entries: entries}, nil)
-}
-
-// wellFormed returns an [*EntryError] for the first entry that judge refuses.
-func wellFormed(entries []content.Content, judge func(content.Content) error) error {
-	for i, c := range entries {
-		if err := judge(c); err != nil {
+		if err != nil {
 			return &EntryError{i, err}
 		}
 	}
 	return nil
 }
 
+// Added is the history after an addition: its revision and its tokens. IDs are those of the added entries, and Own their
+// tokens, for a door that has Known.
+type Added struct {
+	Revision uint64
+	Tokens   int
+	IDs      []string
+	Own      int
+}
+
+// Add appends entries, all or none. It counts each entry, once: that takes 10 to 120 ms per megabyte, and ends with ctx.
+//
+// It never waits for a Prepare: entries added while one runs are kept after the history it produces. An entry that is
+// refused has an error that wraps [ErrInvalidEntry] and gives its position among entries.
+func (s *Session) Add(ctx context.Context, a Addition) (Added, error) {
+	if a.Counted.entries == nil {
+		a.Counted.entries = a.Entries
+	}
+	if a.Known != nil {
+		return s.addIdentified(ctx, a)
+	}
+	if err := a.Judge.check(a.Counted.entries); err != nil {
+		return Added{}, err
+	}
+	return s.append(ctx, a.Counted, sessionlog.OnceOf(a.Key, a.Counted.entries))
+}
+
 // append counts what is not counted yet, outside of any lock, so that a large addition holds nothing up, and gives it
 // to the journal.
-func (s *Session) append(ctx context.Context, c Counted, once *sessionlog.Once) (
-	revision uint64, total int, err error) {
+func (s *Session) append(ctx context.Context, c Counted, once *sessionlog.Once) (Added, error) {
 	if s.done.Err() != nil {
-		return 0, 0, s.failed("add", journal.ErrClosed)
+		return Added{}, s.failed("add", journal.ErrClosed)
 	}
-	leave, err := s.journal.Enter()
+	leave, err := s.Enter()
 	defer leave()
 	if err != nil {
-		return 0, 0, err
+		return Added{}, err
 	}
-	switch done, err := s.journal.Repeated(once); {
+	switch done, err := s.Repeated(once); {
 	case err != nil:
-		return 0, 0, err
+		return Added{}, err
 	case done != nil:
-		return done.Revision, done.Tokens, nil
+		return Added{Revision: done.Revision, Tokens: done.Tokens}, nil
 	}
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
@@ -100,10 +122,11 @@ func (s *Session) append(ctx context.Context, c Counted, once *sessionlog.Once) 
 	if counter := s.currentCounter(); c.counter == nil || c.counter.Encoding() != counter.Encoding() {
 		c.counter = counter
 		if c.counts, err = counting(ctx, counter); err != nil {
-			return 0, 0, err
+			return Added{}, err
 		}
 	}
-	return s.journal.Append(ctx, journal.Addition{
+	revision, total, err := s.Append(ctx, journal.Addition{
 		Entries: c.entries, Counts: c.counts, Counter: c.counter, Once: once, Recount: counting,
 	})
+	return Added{Revision: revision, Tokens: total}, err
 }

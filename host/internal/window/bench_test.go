@@ -18,7 +18,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
-	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -151,7 +150,8 @@ func benchmarkTurns(b *testing.B, h *window.Host, tokens int) {
 		runtime.GC() // and neither is sweeping up after it
 		for i := range turns {
 			start := time.Now()
-			if _, _, err := s.Load(b.Context(), entries[n+i*added:n+(i+1)*added]...); err != nil {
+			if _, err := s.Add(b.Context(), window.Addition{Entries: entries[n+i*added : n+(i+1)*added],
+				Judge: window.Anything}); err != nil {
 				b.Fatal(err)
 			}
 			p, err := s.Prepare(b.Context(), window.Sending{})
@@ -265,11 +265,11 @@ func children(b *testing.B) (pids []string) {
 
 func session(b *testing.B, h *window.Host, entries []content.Content) *window.Session {
 	b.Helper()
-	s, err := h.Session(store.Key{}, nil)
+	s, err := h.Open(window.Opening{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, _, err := s.Load(b.Context(), entries...); err != nil {
+	if _, err := s.Add(b.Context(), window.Addition{Entries: entries, Judge: window.Anything}); err != nil {
 		b.Fatal(err)
 	}
 	return s

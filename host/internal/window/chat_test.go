@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
@@ -59,14 +58,15 @@ func TestAChatKeepsMarksOfWhatWasSaid(t *testing.T) {
 	for _, strategy := range []string{"distill", "high-density", "top-down-truncation", "middle-out", "one-shot"} {
 		for name, c := range chats {
 			t.Run(strategy+"/"+name, func(t *testing.T) {
-				s, err := h.Session(store.Key{}, map[string]any{"compression.strategy": strategy, "model.contextLimit": c.limit})
+				s, err := h.Open(window.Opening{Settings: map[string]any{
+					"compression.strategy": strategy, "model.contextLimit": c.limit}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { s.Close() })
 				at := map[string]int{} // by id, the position of an entry that was added
 				add := func(i int) {
-					if _, _, err := s.Add(t.Context(), c.entries[i]); err != nil {
+					if _, err := s.Add(t.Context(), window.Entries(c.entries[i])); err != nil {
 						t.Fatal(err)
 					}
 					owned := owned(t, s).Entries

@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
 	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -31,7 +32,7 @@ func TestOneChangedByteOfAStore(t *testing.T) {
 	}
 	h := openOn(t, kept, map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"})
 	for _, id := range []string{"s1", "s2"} {
-		s, err := h.Session(store.Key{ID: id}, nil)
+		s, err := h.Open(window.Opening{Key: store.Key{ID: id}})
 		if err != nil {
 			t.Fatal(err)
 		}

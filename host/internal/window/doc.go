@@ -3,7 +3,7 @@
 // It is for the doors (package host, and through it JSON-RPC) and for the lab, which drives sessions with recorded
 // conversations. Programs that embed thresh use package host.
 //
-// Start at [Open], then [Host.Session], [Session.Add] and [Session.Prepare]. How the files relate:
+// Start at [Open], then [Host.Open], [Session.Add] and [Session.Prepare]. How the files relate:
 //
 //	host.go       a Host: what it is made of, opening and closing
 //	session.go    a Session: its parts, opening and closing

@@ -27,12 +27,12 @@ func TestTheLogExplainsWhatTurnsDid(t *testing.T) {
 		settings := map[string]any{"model.contextLimit": way.limit, "compression.strategy": way.strategy,
 			"compression.density.recencyPruning": true}
 		kept := store.NewMemory()
-		s, err := openOn(t, kept, settings).Session(store.Key{ID: "s"}, nil)
+		s, err := openOn(t, kept, settings).Open(window.Opening{Key: store.Key{ID: "s"}})
 		must(t, err, nil)
 		var want []outcome.Change
 		entries := gen.Session(100, 5)
 		for i := range len(entries) / 2 {
-			_, _, err := s.Load(t.Context(), entries[2*i:2*i+2]...)
+			_, err := s.Add(t.Context(), window.Addition{Entries: entries[2*i : 2*i+2], Judge: window.Anything})
 			must(t, err, nil)
 			ready, _ := s.Prepare(t.Context(), window.Sending{})
 			for _, c := range ready.Outcome.Changes {

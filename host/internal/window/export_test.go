@@ -24,15 +24,15 @@ func (h *Host) SetStore(s store.Store) { h.store, h.keeper.Store = s, s }
 func (h *Host) Memory() int64 { return h.keeper.Memory() }
 
 // Sleep releases the session's memory.
-func (s *Session) Sleep() { s.journal.Sleep() }
+func (s *Session) Sleep() { s.Journal.Sleep() }
 
 // Released reports whether the session's memory was released.
-func (s *Session) Released() bool { return s.journal.Released() }
+func (s *Session) Released() bool { return s.Journal.Released() }
 
 // PlanNothing plans a rewrite of the history as it is now that changes nothing, and returns what applies it.
 func (s *Session) PlanNothing(ctx context.Context) (apply func() error) {
 	plan, err := s.history.Snapshot().PlanOptimize(ctx, nil, counting{s.currentCounter()}.All)
-	return func() error { return cmp.Or(err, s.journal.Rewrite(plan, "optimize", "test")) }
+	return func() error { return cmp.Or(err, s.Journal.Rewrite(plan, "optimize", "test")) }
 }
 
 // WaitInBackground waits for what the host does besides its calls.

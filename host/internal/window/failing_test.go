@@ -225,7 +225,7 @@ func TestAFailureIsSeenOnceAcrossHosts(t *testing.T) {
 	for turn := range 2 {
 		h := openOn(t, kept, map[string]any{"plugins.dirs": []string{dir}, "compression.strategy": "exits-at-start",
 			"model.contextLimit": 2000})
-		s, err := h.Session(key, nil)
+		s, err := h.Open(window.Opening{Key: key})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 )
 
@@ -20,7 +21,7 @@ func TestAForkGoesOnAsItsParent(t *testing.T) {
 		h := openOn(t, kept, map[string]any{"model.contextLimit": 4000, "compression.strategy": strategy,
 			"compression.density.recencyPruning": true})
 		h.SetSnapshotEvery(7)
-		parent, err := h.Session(store.Key{ID: "parent"}, nil)
+		parent, err := h.Open(window.Opening{Key: store.Key{ID: "parent"}})
 		must(t, err, nil)
 		steps := script(entries, 9)
 		did := make([]any, len(steps))
@@ -36,7 +37,7 @@ func TestAForkGoesOnAsItsParent(t *testing.T) {
 		ids := map[int]string{}
 		for i, fork := range forks {
 			ids[i] = fmt.Sprint("fork-", i)
-			s, err := h.Fork(store.Key{ID: ids[i]}, nil, fork)
+			s, err := h.Open(window.Opening{Key: store.Key{ID: ids[i]}, Fork: &fork})
 			must(t, err, nil)
 			must(t, s.Close(), nil)
 		}
@@ -47,7 +48,7 @@ func TestAForkGoesOnAsItsParent(t *testing.T) {
 			if err != nil || head.Origin != want {
 				t.Errorf("%v, %v", head.Origin, err)
 			}
-			s, err := h.Session(store.Key{ID: ids[i]}, nil)
+			s, err := h.Open(window.Opening{Key: store.Key{ID: ids[i]}})
 			must(t, err, nil)
 			for j := i; j < min(i+20, len(steps)); j++ {
 				if diff := cmp.Diff(did[j], steps[j](t, s)); diff != "" {

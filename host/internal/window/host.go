@@ -176,30 +176,22 @@ func (h *Host) LockPlugins(ctx context.Context, names ...string) (map[string]plu
 // ResetPlugin takes a plugin that crashed too often out of quarantine. It reports whether the plugin was ever started.
 func (h *Host) ResetPlugin(name string) bool { return h.plugins.Reset(name) }
 
-// Session opens a session; one that is in the store continues. The zero key's is a new one with a random id. settings
-// override the host's, by key ("compression.strategy"); values as in [Session.Set]. The registry of settings says what
-// owners other than the local user may set. The error wraps [journal.ErrSessionExists] if a session with the same id is
-// open in this host.
-func (h *Host) Session(key store.Key, settings map[string]any) (*Session, error) {
-	return h.open(key, settings, opening{})
+// Opening is the session that is opened. The zero value is a new one with a random id.
+type Opening struct {
+	Key store.Key
+	// Settings override the host's, by key ("compression.strategy"); values as in [Session.Set]. The registry of settings
+	// says what owners other than the local user may set.
+	Settings map[string]any
+	// Existing opens only a session that is in the store; otherwise the error wraps [journal.ErrNoSession].
+	Existing bool
+	// Fork is another session, as which one begins that is not in the store; nil for none.
+	Fork *journal.Fork
 }
 
-// Stored is Session for one that is in the store; otherwise the error wraps [journal.ErrNoSession].
-func (h *Host) Stored(key store.Key, settings map[string]any) (*Session, error) {
-	return h.open(key, settings, opening{existing: true})
-}
-
-// Fork is Session, which begins as another one if it is not in the store.
-func (h *Host) Fork(key store.Key, settings map[string]any, from journal.Fork) (*Session, error) {
-	return h.open(key, settings, opening{fork: &from})
-}
-
-type opening struct {
-	existing bool
-	fork     *journal.Fork
-}
-
-func (h *Host) open(key store.Key, settings map[string]any, o opening) (*Session, error) {
+// Open opens a session; one that is in the store continues. The error wraps [journal.ErrSessionExists] if a session with
+// the same id is open in this host.
+func (h *Host) Open(o Opening) (*Session, error) {
+	key, settings := o.Key, o.Settings
 	if err := key.Check(); err != nil {
 		return nil, err
 	}
@@ -236,7 +228,7 @@ func (h *Host) open(key store.Key, settings map[string]any, o opening) (*Session
 	}()
 	ctx, cancel := store.Within(s.done)
 	defer cancel()
-	if err := s.begin(ctx, settings, o); err != nil {
+	if err := s.begin(ctx, o); err != nil {
 		return nil, err
 	}
 	h.mu.Lock()
@@ -362,7 +354,7 @@ func (h *Host) forget(s *Session) {
 	defer h.mu.Unlock()
 	if h.sessions[s.key] == s { // a later session may have the same id
 		delete(h.sessions, s.key)
-		h.keeper.Forget(s.journal)
+		h.keeper.Forget(s.Journal)
 	}
 }
 
@@ -384,7 +376,7 @@ func (h *Host) Close() error {
 	for _, key := range slices.SortedFunc(maps.Keys(sessions), byName) {
 		s := sessions[key]
 		s.end()
-		err := s.journal.CloseLog()
+		err := s.CloseLog()
 		// Kept for another Close to write what is still missing.
 		if err != nil {
 			h.mu.Lock()

@@ -67,7 +67,7 @@ func TestHostsThatTakeTurns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			both := open2(t)
-			alone, err := open(t, settings).Session(store.Key{ID: "s"}, nil)
+			alone, err := open(t, settings).Open(window.Opening{Key: store.Key{ID: "s"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +75,7 @@ func TestHostsThatTakeTurns(t *testing.T) {
 			for _, kept := range both {
 				h := openOn(t, kept, settings)
 				h.SetSnapshotEvery(20)
-				s, err := h.Session(store.Key{ID: "s"}, nil)
+				s, err := h.Open(window.Opening{Key: store.Key{ID: "s"}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -102,7 +102,7 @@ func TestHostsThatWriteAtOnce(t *testing.T) {
 			for _, kept := range open2(t) {
 				h := openOn(t, kept, settings)
 				h.SetSnapshotEvery(10)
-				s, err := h.Session(store.Key{ID: "s"}, nil)
+				s, err := h.Open(window.Opening{Key: store.Key{ID: "s"}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -117,7 +117,7 @@ func TestHostsThatWriteAtOnce(t *testing.T) {
 					s := sessions[a%2]
 					for i := range each {
 						text := fmt.Sprintf("agent %d entry %02d %s", a, i, strings.Repeat("word ", 40))
-						if _, _, err := s.Add(context.Background(), says(content.Human, text)); err != nil {
+						if _, err := s.Add(context.Background(), window.Entries(says(content.Human, text))); err != nil {
 							t.Errorf("add: %v", err)
 						}
 						if i%3 == 2 {
@@ -167,7 +167,7 @@ func TestASessionThatAnotherHostBeganAgain(t *testing.T) {
 			for i, entries := range []int{1, 3, 5} { // the first one has 3
 				for what, use := range map[string]func(*window.Session) error{
 					"add": func(s *window.Session) error {
-						_, _, err := s.Add(t.Context(), says(content.Human, "late"))
+						_, err := s.Add(t.Context(), window.Entries(says(content.Human, "late")))
 						return err
 					},
 					"refresh": func(s *window.Session) error { _, err := s.Refresh(t.Context(), nil); return err },
@@ -175,10 +175,10 @@ func TestASessionThatAnotherHostBeganAgain(t *testing.T) {
 				} {
 					id := fmt.Sprint(what, i)
 					begin := func(h *window.Host, text string, n int) *window.Session {
-						s, err := h.Session(store.Key{ID: id}, nil)
+						s, err := h.Open(window.Opening{Key: store.Key{ID: id}})
 						for range n {
 							if err == nil {
-								_, _, err = s.Add(t.Context(), says(content.Human, text))
+								_, err = s.Add(t.Context(), window.Entries(says(content.Human, text)))
 							}
 						}
 						if err != nil {
@@ -237,7 +237,7 @@ func pair(t *testing.T, hook *hooked, settings map[string]any) (first, second *w
 	for _, kept := range []store.Store{hook, hook.Store} {
 		h := openOn(t, kept, settings)
 		h.SetLeaseTime(300 * time.Millisecond)
-		s, err := h.Session(store.Key{ID: "s"}, nil)
+		s, err := h.Open(window.Opening{Key: store.Key{ID: "s"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,7 +361,7 @@ func TestAStoreWithoutRoom(t *testing.T) {
 	full := &faulty{Store: store.NewMemory()}
 	settings := map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"}
 	h := openOn(t, full, settings)
-	s, err := h.Session(store.Key{ID: "s"}, nil)
+	s, err := h.Open(window.Opening{Key: store.Key{ID: "s"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func TestAStoreWithoutRoom(t *testing.T) {
 	}
 	before := owned(t, s)
 	full.on.Store(true)
-	if _, _, err := s.Add(t.Context(), says(content.Human, "no room")); !store.IsCause(err, store.Full) {
+	if _, err := s.Add(t.Context(), window.Entries(says(content.Human, "no room"))); !store.IsCause(err, store.Full) {
 		t.Errorf("add: %v", err)
 	}
 	if _, err := s.Prepare(t.Context(), window.Sending{}); !store.IsCause(err, store.Full) {
@@ -388,7 +388,7 @@ func TestAStoreWithoutRoom(t *testing.T) {
 	full.on.Store(false)
 	add(t, s, says(content.Human, "room again"))
 	want := prepareTurn(t, s)
-	again, err := openOn(t, full, settings).Session(store.Key{ID: "s"}, nil)
+	again, err := openOn(t, full, settings).Open(window.Opening{Key: store.Key{ID: "s"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/internal/check"
-	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // A door that edits the agent's own request must know which entry of the view is which of its messages. These methods
@@ -17,38 +15,37 @@ import (
 // entries it knows of. If another host has added more, nothing is done, and the error wraps [journal.ErrMoved]: the
 // door must read the session again.
 
-// AddIdentified is [Session.AddOpaque] for entries whose raw JSON is known to be valid. It returns the entries' ids and
-// their total tokens.
-func (s *Session) AddIdentified(
-	ctx context.Context, known int, entries []content.Content,
-) (ids []string, tokens int, err error) {
-	leave, err := s.journal.Enter() // otherwise its memory may be released in between
+// addIdentified is [Session.Add] with Known.
+func (s *Session) addIdentified(ctx context.Context, a Addition) (Added, error) {
+	leave, err := s.Enter() // otherwise its memory may be released in between
 	defer leave()
 	if err != nil {
-		return nil, 0, err
+		return Added{}, err
 	}
 	if _, err := s.Refresh(ctx, nil); err != nil {
-		return nil, 0, err
+		return Added{}, err
 	}
 	before := s.history.Snapshot().Tokens
-	if err := s.knows(known); err != nil {
-		return nil, 0, err
+	if err := s.knows(*a.Known); err != nil {
+		return Added{}, err
 	}
-	if err := wellFormed(entries, check.Parsed); err != nil {
-		return nil, 0, err
+	n := len(a.Counted.entries)
+	if err := a.Judge.check(a.Counted.entries); err != nil {
+		return Added{}, err
 	}
-	_, total, err := s.append(ctx, Counted{entries: entries}, nil)
+	added, err := s.append(ctx, a.Counted, nil)
 	if err != nil {
-		return nil, 0, err
+		return Added{}, err
 	}
-	if err := s.knows(known + len(entries)); err != nil {
-		return nil, 0, err
+	if err := s.knows(*a.Known + n); err != nil {
+		return Added{}, err
 	}
 	all := s.history.Snapshot().Entries
-	for _, e := range all[len(all)-len(entries):] {
-		ids = append(ids, e.ID)
+	for _, e := range all[len(all)-n:] {
+		added.IDs = append(added.IDs, e.ID)
 	}
-	return ids, total - before, nil
+	added.Own = added.Tokens - before
+	return added, nil
 }
 
 // knows returns an error unless exactly known entries were ever added.
@@ -63,7 +60,7 @@ func (s *Session) knows(known int) error {
 // view alone has none. The door says itself which marks the view has: the ids are those of its conversation, which may
 // have other sessions too.
 func (s *Session) PrepareIdentified(ctx context.Context, known int, o Sending) (Prepared, error) {
-	leave, err := s.journal.Enter()
+	leave, err := s.Enter()
 	defer leave()
 	if err != nil {
 		return Prepared{}, err
@@ -78,7 +75,7 @@ func (s *Session) PrepareIdentified(ctx context.Context, known int, o Sending) (
 // DropThinking takes the thinking that models refuse behind a change out of the entries with some ids, for good, and
 // returns the view as it is then.
 func (s *Session) DropThinking(ctx context.Context, known int, o Sending, of map[string]bool) (Prepared, error) {
-	leave, err := s.journal.Enter()
+	leave, err := s.Enter()
 	defer leave()
 	if err != nil {
 		return Prepared{}, err

@@ -36,7 +36,7 @@ func TestIdleSessionsLeaveMemory(t *testing.T) {
 	for i := range 4 {
 		key, own := store.Key{ID: fmt.Sprint("s", i)}, map[string]any{"compression.threshold": 0.7}
 		for h, list := range map[*window.Host]*[]*window.Session{whole: &twins, tight: &sessions} {
-			s, err := h.Session(key, own)
+			s, err := h.Open(window.Opening{Key: key, Settings: own})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +138,7 @@ func TestMemoryOfSessionsIsCountedAndGivenBack(t *testing.T) {
 				defer kept.Close()
 				h := openOn(t, kept, map[string]any{"sessions.maxMemory": 0, "model.contextLimit": 10_000_000})
 				begin := func(i int) *window.Session {
-					s, err := h.Session(store.Key{ID: fmt.Sprint("s", i)}, nil)
+					s, err := h.Open(window.Opening{Key: store.Key{ID: fmt.Sprint("s", i)}})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -205,7 +205,7 @@ func heapBytes() int64 {
 
 func TestOldSessionsAreDeleted(t *testing.T) {
 	kept := expiring{store.NewMemory(), make(chan int, 2)}
-	s, err := openOn(t, kept, map[string]any{"sessions.keep": "1h"}).Session(store.Key{ID: "old"}, nil)
+	s, err := openOn(t, kept, map[string]any{"sessions.keep": "1h"}).Open(window.Opening{Key: store.Key{ID: "old"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,11 @@ package window
 // indexLater catches the session's index up after a turn that removed something, if much was added since. A search that
 // comes earlier does it itself.
 func (s *Session) indexLater() {
-	if !s.journal.IndexDue() {
+	if !s.IndexDue() {
 		return
 	}
 	s.host.later(func() {
-		if err := s.journal.Index(s.taxonomyNow()); err != nil {
+		if err := s.Journal.Index(s.taxonomyNow()); err != nil {
 			s.host.log.Warn("what was removed is not indexed yet; a search will do it", "session", s.key.ID, "error", err)
 		}
 	})

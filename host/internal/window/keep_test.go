@@ -45,7 +45,7 @@ func marked(p window.Prepared) (changes, kept string) {
 func TestKeepInAStoredSession(t *testing.T) {
 	kept := store.NewMemory()
 	first := openOn(t, kept, nil)
-	s, err := first.Session(store.Key{ID: "s"}, nil)
+	s, err := first.Open(window.Opening{Key: store.Key{ID: "s"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestKeepInAStoredSession(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = openOn(t, kept, nil).Session(store.Key{ID: "s"}, nil); err != nil {
+	if s, err = openOn(t, kept, nil).Open(window.Opening{Key: store.Key{ID: "s"}}); err != nil {
 		t.Fatal(err)
 	}
 	turn("", "0 <keep>, 2 CLAUDE.md")

@@ -28,11 +28,11 @@ func TestHostsWhenTheHolderOfTheLeaseIsKilled(t *testing.T) {
 			dying := &mortal{Store: both[0]}
 			first := openOn(t, dying, settings)
 			first.SetLeaseTime(time.Second)
-			killed, err := first.Session(key, nil)
+			killed, err := first.Open(window.Opening{Key: key})
 			if err != nil {
 				t.Fatal(err)
 			}
-			alone, err := open(t, settings).Session(key, nil)
+			alone, err := open(t, settings).Open(window.Opening{Key: key})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestHostsWhenTheHolderOfTheLeaseIsKilled(t *testing.T) {
 			if _, err := killed.Prepare(t.Context(), window.Sending{}); !errors.Is(err, errDead) {
 				t.Fatalf("the host was not killed while it compressed: %v", err)
 			}
-			other, err := openOn(t, both[1], settings).Session(key, nil)
+			other, err := openOn(t, both[1], settings).Open(window.Opening{Key: key})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestALeaseIsExtendedWhileItsHolderCompresses(t *testing.T) {
 	kept := &extending{Store: store.NewMemory(), leased: make(chan struct{}, 100)}
 	h := openOn(t, kept, map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"})
 	h.SetLeaseTime(lasts)
-	s, err := h.Session(key, nil)
+	s, err := h.Open(window.Opening{Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -195,7 +195,7 @@ func TestAProfileThatCannotBeUsed(t *testing.T) {
 func TestWhatComesInWhileTheModelWrites(t *testing.T) {
 	var s *window.Session
 	server := modelapi.Start(t, modelapi.Options{Reply: func(r *modelapi.Request) modelapi.Reply {
-		if _, _, err := s.Add(t.Context(), says(content.Human, "one more thing")); err != nil {
+		if _, err := s.Add(t.Context(), window.Entries(says(content.Human, "one more thing"))); err != nil {
 			t.Error(err)
 		}
 		return summary(r)

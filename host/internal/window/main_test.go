@@ -81,7 +81,7 @@ func openWith(t testing.TB, o window.Options, set map[string]any) *window.Host {
 
 func begin(t testing.TB, h *window.Host, settings map[string]any) *window.Session {
 	t.Helper()
-	s, err := h.Session(store.Key{}, settings)
+	s, err := h.Open(window.Opening{Settings: settings})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func begin(t testing.TB, h *window.Host, settings map[string]any) *window.Sessio
 
 func add(t testing.TB, s *window.Session, entries ...content.Content) {
 	t.Helper()
-	if _, _, err := s.Add(t.Context(), entries...); err != nil {
+	if _, err := s.Add(t.Context(), window.Entries(entries...)); err != nil {
 		t.Fatal(err)
 	}
 }

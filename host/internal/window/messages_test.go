@@ -20,7 +20,7 @@ func TestResultsThatComeLaterAreNamedByTheirCalls(t *testing.T) {
 			`{"id":"1","type":"function","function":{"name":"read","arguments":"{}"}},` +
 			`{"id":"1","type":"function","function":{"name":"` + tt.second + `","arguments":"{}"}}]}`,
 			`{"role":"tool","tool_call_id":"1","content":"ok"}`} {
-			_, _, err := s.AddMessages(t.Context(), &chat.Messages, "", nil, []json.RawMessage{json.RawMessage(m)})
+			_, err := s.AddMessages(t.Context(), &chat.Messages, "", nil, []json.RawMessage{json.RawMessage(m)})
 			must(t, err, nil)
 		}
 		h, err := s.HistoryAt(nil)

@@ -64,7 +64,7 @@ func TestWhatIsSpentIsCounted(t *testing.T) {
 			p := &purse{limit: c.limit}
 			h := openWith(t, window.Options{Book: p.book}, withModel("anthropic", server,
 				map[string]any{"profiles.writer.provider.prices.input": 100.0}))
-			s, err := h.Session(store.Key{Owner: "alice"}, nil)
+			s, err := h.Open(window.Opening{Key: store.Key{Owner: "alice"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestATurnThatIsOvertakenSaysAllThatItSpent(t *testing.T) {
 	for i := range both {
 		var err error
 		h := openOn(t, kept, withModel("anthropic", server, nil))
-		if both[i], err = h.Session(store.Key{ID: "one"}, nil); err != nil {
+		if both[i], err = h.Open(window.Opening{Key: store.Key{ID: "one"}}); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
@@ -131,7 +131,7 @@ func TestWhatAModelCosts(t *testing.T) {
 				booked = append(booked, usd)
 				return func(float64) {}, nil
 			}}, withModel("anthropic", server, set))
-			s, err := h.Session(store.Key{}, nil)
+			s, err := h.Open(window.Opening{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,16 +25,16 @@ func addOnce(t *testing.T, s *window.Session, key string, texts ...string) size 
 	for _, text := range texts {
 		entries = append(entries, says(content.Human, text))
 	}
-	revision, tokens, err := s.AddOnce(t.Context(), key, entries...)
+	added, err := s.Add(t.Context(), window.Addition{Entries: entries, Key: key})
 	must(t, err, nil)
-	return size{revision, tokens}
+	return size{added.Revision, added.Tokens}
 }
 
 func sessionOn(t *testing.T, kept store.Store) (*window.Host, *window.Session) {
 	t.Helper()
 	h := openOn(t, kept, nil)
 	h.SetSnapshotEvery(3)
-	s, err := h.Session(store.Key{ID: "s"}, nil)
+	s, err := h.Open(window.Opening{Key: store.Key{ID: "s"}})
 	must(t, err, nil)
 	return h, s
 }
@@ -43,11 +43,11 @@ func sessionOn(t *testing.T, kept store.Store) (*window.Host, *window.Session) {
 // the session open, and after a restart; entries or messages.
 func TestAnAdditionWithAKey(t *testing.T) {
 	addMessages := func(s *window.Session) size {
-		revision, tokens, err := s.AddMessages(t.Context(), &chat.Messages, "k3", nil, []json.RawMessage{
+		added, err := s.AddMessages(t.Context(), &chat.Messages, "k3", nil, []json.RawMessage{
 			json.RawMessage(`{"role":"system","content":"You fix bugs."}`), json.RawMessage(`{"role":"user","content":"fix"}`),
 		})
 		must(t, err, nil)
-		return size{revision, tokens}
+		return size{added.Revision, added.Tokens}
 	}
 	for name, open2 := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -69,8 +69,9 @@ func TestAnAdditionWithAKey(t *testing.T) {
 				if n := len(owned(t, s).Entries); n != 5 {
 					t.Errorf("%s: %d entries", who, n)
 				}
-				if _, _, err := s.AddOnce(t.Context(), "k1", says(content.Human, "other")); !errors.Is(
-					err, journal.ErrKeyReused) {
+				other := window.Entries(says(content.Human, "other"))
+				other.Key = "k1"
+				if _, err := s.Add(t.Context(), other); !errors.Is(err, journal.ErrKeyReused) {
 					t.Errorf("%s: other entries under the key: %v", who, err)
 				}
 			}

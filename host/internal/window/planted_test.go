@@ -204,7 +204,7 @@ func look(t *testing.T, h *window.Host, p planted, strategy string, limit int, r
 		if e.Speaker == content.AI && (i == 0 || p.entries[i-1].Speaker != content.AI) && !ask(i) {
 			return l, false
 		}
-		if _, _, err := s.Add(t.Context(), e); errors.Is(err, window.ErrInvalidEntry) {
+		if _, err := s.Add(t.Context(), window.Entries(e)); errors.Is(err, window.ErrInvalidEntry) {
 			continue // recorders keep what no agent sends
 		} else if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
@@ -97,7 +98,8 @@ func TestWhatWasRecalledIsNotRemovedAgain(t *testing.T) {
 					}
 				}
 				n, _ := moment(t, s).Counts()
-				fork, err := h.Fork(store.Key{ID: s.ID() + "-fork"}, set, journal.Fork{Parent: s.ID(), At: s.Position(), Entries: int(n), Whole: true})
+				fork, err := h.Open(window.Opening{Key: store.Key{ID: s.ID() + "-fork"}, Settings: set,
+					Fork: &journal.Fork{Parent: s.ID(), At: s.Position(), Entries: int(n), Whole: true}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
@@ -14,7 +13,7 @@ func TestReloadIsForSessionsThatAreOpenedLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := open(t, nil)
 			limit := func() int {
-				s, err := h.Session(store.Key{}, own)
+				s, err := h.Open(window.Opening{Settings: own})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -35,8 +35,8 @@ func script(entries []content.Content, seed uint64) (steps []step) {
 		batch := entries[:n]
 		entries = entries[n:]
 		steps = append(steps, func(t *testing.T, s *window.Session) any {
-			revision, tokens, err := s.Load(t.Context(), batch...)
-			return []any{revision, tokens, fmt.Sprint(err)}
+			added, err := s.Add(t.Context(), window.Addition{Entries: batch, Judge: window.Anything})
+			return []any{added.Revision, added.Tokens, fmt.Sprint(err)}
 		})
 		if r.IntN(12) == 0 {
 			steps = append(steps, odd(r.IntN(6), r.IntN(1000)))
@@ -47,7 +47,7 @@ func script(entries []content.Content, seed uint64) (steps []step) {
 		steps = append(steps, func(t *testing.T, s *window.Session) any {
 			p, err := s.Prepare(t.Context(), o)
 			if report {
-				must(t, s.ReportUsage(t.Context(), 900+p.Tokens*5/4), nil)
+				must(t, s.ReportUsage(t.Context(), 900+p.Tokens*5/4, 0), nil)
 			}
 			return prepared(p, err)
 		})
@@ -136,7 +136,7 @@ func goesOn(t *testing.T, entries []content.Content, settings map[string]any) {
 	whole, host := open(t, all), openOn(t, kept, all)
 	host.SetSnapshotEvery(7)
 	key, own := store.Key{ID: "s"}, map[string]any{"compression.preserveThreshold": 0.3}
-	never, err := whole.Session(key, own)
+	never, err := whole.Open(window.Opening{Key: key, Settings: own})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func goesOn(t *testing.T, entries []content.Content, settings map[string]any) {
 			host = openOn(t, kept, all)
 			host.SetSnapshotEvery(7)
 		}
-		s, err := host.Session(key, own)
+		s, err := host.Open(window.Opening{Key: key, Settings: own})
 		if err != nil {
 			t.Fatalf("open before step %d: %v", i, err)
 		}
@@ -165,12 +165,12 @@ func TestTheLastOverrideIsTakenBackForGood(t *testing.T) {
 	h := openOn(t, kept, nil)
 	const key = "compression.threshold"
 	for _, value := range []any{0.25, nil} {
-		s, err := h.Session(store.Key{ID: "s"}, nil)
+		s, err := h.Open(window.Opening{Key: store.Key{ID: "s"}})
 		must(t, err, nil)
 		must(t, s.Set(t.Context(), key, value), nil)
 		must(t, s.Close(), nil)
 	}
-	s, err := openOn(t, kept, nil).Session(store.Key{ID: "s"}, nil)
+	s, err := openOn(t, kept, nil).Open(window.Opening{Key: store.Key{ID: "s"}})
 	must(t, err, nil)
 	if got := s.Config().Settings().Compression.Threshold; got != nil {
 		t.Errorf("%s is %v", key, *got)

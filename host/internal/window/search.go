@@ -9,7 +9,7 @@ import (
 
 // Search finds what the model no longer has: see [journal.Journal.Search].
 func (s *Session) Search(ctx context.Context, q search.Query) ([]search.Passage, error) {
-	leave, err := s.journal.Enter()
+	leave, err := s.Enter()
 	defer leave()
 	if err != nil {
 		return nil, err
@@ -17,12 +17,12 @@ func (s *Session) Search(ctx context.Context, q search.Query) ([]search.Passage,
 	if _, err := s.Refresh(ctx, nil); err != nil {
 		return nil, err
 	}
-	return s.journal.Search(ctx, s.taxonomyNow(), q)
+	return s.Journal.Search(ctx, s.taxonomyNow(), q)
 }
 
 // Lines returns what is around a passage: see [journal.Journal.Lines].
 func (s *Session) Lines(ctx context.Context, entry string, block, first, last int) (search.Passage, error) {
-	return s.journal.Lines(ctx, s.taxonomyNow(), entry, block, first, last)
+	return s.Journal.Lines(ctx, s.taxonomyNow(), entry, block, first, last)
 }
 
 func (s *Session) taxonomyNow() *tools.Taxonomy {

@@ -46,9 +46,11 @@ func talk(b *testing.B, s *window.Session, tokens int, every func()) (queries []
 		entries[2].Blocks[0] = content.ToolResponse{CallID: fmt.Sprintf("call%d", turn), ToolName: "read_file"}.
 			WithResultText(file.String())
 		var err error
-		if _, sum, err = s.Load(b.Context(), entries...); err != nil {
+		added, err := s.Add(b.Context(), window.Addition{Entries: entries, Judge: window.Anything})
+		if err != nil {
 			b.Fatal(err)
 		}
+		sum = added.Tokens
 		if sum >= next {
 			every()
 			next = sum + 20_000
@@ -73,7 +75,7 @@ func BenchmarkSearch(b *testing.B) {
 		h.SetStore(kept)
 		key := store.Key{ID: "searched"}
 		fill := func(every func()) []string {
-			s, err := h.Session(store.Key{ID: key.ID}, nil)
+			s, err := h.Open(window.Opening{Key: store.Key{ID: key.ID}})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -137,7 +139,7 @@ func BenchmarkIndexing(b *testing.B) {
 		kept := open(b)
 		h.SetStore(kept)
 		key := store.Key{ID: "indexed"}
-		s, err := h.Session(store.Key{ID: key.ID}, nil)
+		s, err := h.Open(window.Opening{Key: store.Key{ID: key.ID}})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -149,9 +151,12 @@ func BenchmarkIndexing(b *testing.B) {
 		entries := gen.Session(1_000_000/tokensPerEntry, 1)
 		sum := 0
 		for at := 0; at < len(entries); at += 100 {
-			if _, sum, err = s.Load(b.Context(), entries[at:min(at+100, len(entries))]...); err != nil {
+			added, err := s.Add(b.Context(), window.Addition{Entries: entries[at:min(at+100, len(entries))],
+				Judge: window.Anything})
+			if err != nil {
 				b.Fatal(err)
 			}
+			sum = added.Tokens
 			index()
 		}
 		next, at := sum+20_000, 0
@@ -159,9 +164,11 @@ func BenchmarkIndexing(b *testing.B) {
 		var all []time.Duration
 		for b.Loop() {
 			start := time.Now()
-			if _, sum, err = s.Load(b.Context(), entries[at:at+3]...); err != nil {
+			made, err := s.Add(b.Context(), window.Addition{Entries: entries[at : at+3], Judge: window.Anything})
+			if err != nil {
 				b.Fatal(err)
 			}
+			sum = made.Tokens
 			all = append(all, time.Since(start))
 			added += all[len(all)-1]
 			if at = (at + 3) % (len(entries) - 3); sum >= next {

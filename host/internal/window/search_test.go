@@ -59,7 +59,7 @@ func TestSearchFindsWhatIsNoLongerSent(t *testing.T) {
 	for _, way := range []string{"high-density", "top-down-truncation", "distill"} {
 		kept := store.NewMemory()
 		s, err := openOn(t, kept, map[string]any{"model.contextLimit": 8000, "compression.strategy": way,
-			"compression.density.recencyPruning": true}).Session(store.Key{ID: "s"}, nil)
+			"compression.density.recencyPruning": true}).Open(window.Opening{Key: store.Key{ID: "s"}})
 		must(t, err, nil)
 		if got := find(t, s, "anything"); len(got) > 0 {
 			t.Errorf("a new session has %+v", got)
@@ -114,7 +114,7 @@ func TestSearchFindsWhatIsNoLongerSent(t *testing.T) {
 // A string in quotes is found as it is written, also within words; words find names however they are written.
 func TestSearchReadsCode(t *testing.T) {
 	kept := store.NewMemory()
-	s, err := openOn(t, kept, nil).Session(store.Key{ID: "s"}, nil)
+	s, err := openOn(t, kept, nil).Open(window.Opening{Key: store.Key{ID: "s"}})
 	must(t, err, nil)
 	for _, text := range []string{
 		"func getUserById(id int) => (*User, error)", "see host/internal/store.go:42 there", `a "quoted" \ text`,
@@ -149,14 +149,15 @@ func TestStoresFindTheSame(t *testing.T) {
 	for name, open := range stores(t) {
 		both := open(t)
 		h := openOn(t, both[0], nil)
-		s, err := h.Session(store.Key{ID: "s"}, nil)
+		s, err := h.Open(window.Opening{Key: store.Key{ID: "s"}})
 		must(t, err, nil)
 		for turn := range 80 { // more than is indexed at once
 			add(t, s, factTurn(turn)...)
 		}
 		at := s.Position()
 		add(t, s, factTurn(80)...)
-		fork, err := h.Fork(store.Key{ID: "f"}, nil, journal.Fork{Parent: "s", At: at, Entries: 240, Whole: true})
+		fork, err := h.Open(window.Opening{Key: store.Key{ID: "f"},
+			Fork: &journal.Fork{Parent: "s", At: at, Entries: 240, Whole: true}})
 		must(t, err, nil)
 		add(t, fork, factTurn(81)...)
 		look := func(in store.Store, id, words string) (found []string) {
@@ -219,7 +220,7 @@ func (c *cutOff) Index(ctx context.Context, key store.Key, part store.Part) (boo
 func TestWhatWasRemovedIsIndexed(t *testing.T) {
 	kept := store.NewMemory()
 	h := openOn(t, kept, map[string]any{"model.contextLimit": 30_000, "compression.strategy": "top-down-truncation"})
-	s, err := h.Session(store.Key{ID: "s"}, nil)
+	s, err := h.Open(window.Opening{Key: store.Key{ID: "s"}})
 	must(t, err, nil)
 	for turn := range 60 {
 		add(t, s, factTurn(turn)...)

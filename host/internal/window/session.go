@@ -26,13 +26,13 @@ import (
 // which reads a released session again; after Close they fail with [journal.ErrClosed]. The package's comment has the
 // order of the locks.
 type Session struct {
-	host    *Host
-	key     store.Key
-	journal *journal.Journal // has the history
-	history *history.History // the journal's
-	done    context.Context  // ends with the session
-	end     context.CancelFunc
-	begun   bool // it was read; guarded by host.mu
+	*journal.Journal // has the history
+	host             *Host
+	key              store.Key
+	history          *history.History // the journal's
+	done             context.Context  // ends with the session
+	end              context.CancelFunc
+	begun            bool // it was read; guarded by host.mu
 
 	// mu is not held while a strategy, a model or a store works.
 	mu       sync.Mutex // guards the fields below
@@ -69,8 +69,8 @@ func newSession(h *Host, key store.Key, by config.Setter, settings map[string]an
 	}
 	s := &Session{host: h, key: key, counter: counter, config: c, by: by, overrides: map[string]json.RawMessage{}}
 	s.done, s.end = context.WithCancel(context.Background())
-	s.journal = h.keeper.New(s.done, key, remembered{s})
-	s.history = s.journal.History()
+	s.Journal = h.keeper.New(s.done, key, remembered{s})
+	s.history = s.Journal.History()
 	for setting, value := range settings {
 		if value == nil {
 			continue
@@ -90,21 +90,21 @@ func newSession(h *Host, key store.Key, by config.Setter, settings map[string]an
 
 // begin reads the session from the store, and then opens its transcript log, whose place settings from the store
 // decide. A stored session gets the settings that it was not opened with before.
-func (s *Session) begin(ctx context.Context, settings map[string]any, o opening) error {
+func (s *Session) begin(ctx context.Context, o Opening) error {
 	own := s.overrides
-	found, forked, err := s.journal.Open(ctx, o.fork)
+	found, forked, err := s.Journal.Open(ctx, o.Fork)
 	if err != nil {
 		return err
 	}
 	if found || forked {
-		if err := s.resume(ctx, settings, own); err != nil {
+		if err := s.resume(ctx, o.Settings, own); err != nil {
 			return err
 		}
 	}
-	if o.existing && !found {
+	if o.Existing && !found {
 		return s.wrong(journal.ErrNoSession)
 	}
-	leave, err := s.journal.Enter() // counts its memory
+	leave, err := s.Enter() // counts its memory
 	leave()
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *Session) begin(ctx context.Context, settings map[string]any, o opening)
 	if err != nil {
 		return err
 	}
-	return s.journal.Transcribe(ctx, dir, s.name(), system, forked)
+	return s.Transcribe(ctx, dir, s.name(), system, forked)
 }
 
 // resume sets the settings that a session is reopened with, except unchanged ones: setting one makes turns forget what
@@ -154,16 +154,13 @@ func (s *Session) SetTodos(ctx context.Context, list []sdk.Todo) error {
 		return s.wrong(err)
 	}
 	list = todos.Active(list)
-	return s.journal.Change(ctx, "set the task list", func() error {
+	return s.Change(ctx, "set the task list", func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.todos, s.todosSet = list, true
 		return nil
 	})
 }
-
-// TranscriptPath returns the path of the transcript log, or "" without the setting transcript.dir.
-func (s *Session) TranscriptPath() string { return s.journal.TranscriptPath() }
 
 // History returns the owned history, including what is not sent to a model. It must not be changed.
 //
@@ -172,7 +169,7 @@ func (s *Session) History() (history.Snapshot, error) { return s.HistoryAt(nil) 
 
 // HistoryAt is History without what was added after a point; a nil point is now.
 func (s *Session) HistoryAt(m *history.Point) (history.Snapshot, error) {
-	leave, err := s.journal.Enter()
+	leave, err := s.Enter()
 	defer leave()
 	if err != nil {
 		return history.Snapshot{}, err
@@ -210,8 +207,3 @@ func (s *Session) untilClosed(ctx context.Context) (context.Context, context.Can
 
 // Closed says whether the session has ended: closed, deleted by another host, or given up after a panic.
 func (s *Session) Closed() bool { return s.done.Err() != nil }
-
-// Close closes the session; a Prepare in progress fails. If the transcript log cannot be written, the session stays
-// open and the error wraps a *transcriptlog.UnwrittenError: call Close again when there is room. The store has nothing
-// to lose, because each change was written to it.
-func (s *Session) Close() error { return s.journal.Close() }

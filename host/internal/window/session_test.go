@@ -85,14 +85,14 @@ func TestSetRefusesWhatIsWrong(t *testing.T) {
 			t.Errorf("%s = %v: a %T", c.key, c.value, err)
 		}
 	}
-	if _, err := h.Session(store.Key{}, map[string]any{"compression.threshold": 0}); err == nil {
+	if _, err := h.Open(window.Opening{Settings: map[string]any{"compression.threshold": 0}}); err == nil {
 		t.Error("a session was opened with a threshold of 0")
 	}
 	add(t, s, says(content.Human, "counted"))
 	must(t, s.Set(t.Context(), "model.encoding", "p50k_base"), window.ErrFixed)
 	must(t, s.Set(t.Context(), "compression.threshold", "0.7"), nil)
 	must(t, s.Set(t.Context(), "compression.strategy", "nosuch"), plugins.ErrUnknownStrategy)
-	_, err := h.Session(store.Key{}, map[string]any{"compression.strategy": "nosuch"})
+	_, err := h.Open(window.Opening{Settings: map[string]any{"compression.strategy": "nosuch"}})
 	must(t, err, plugins.ErrUnknownStrategy)
 	must(t, s.Set(t.Context(), "compression.strategy", nil), nil)
 	prepareTurn(t, s)
@@ -100,7 +100,7 @@ func TestSetRefusesWhatIsWrong(t *testing.T) {
 
 func TestAddTakesAllOrNothing(t *testing.T) {
 	s := begin(t, open(t, nil), nil)
-	_, _, err := s.Add(t.Context(), says(content.Human, "good"), says("robot", "bad"))
+	_, err := s.Add(t.Context(), window.Entries(says(content.Human, "good"), says("robot", "bad")))
 	must(t, err, window.ErrInvalidEntry)
 	if err == nil || !strings.Contains(err.Error(), "entry 1") {
 		t.Errorf("got %v", err)
@@ -108,11 +108,12 @@ func TestAddTakesAllOrNothing(t *testing.T) {
 	if n := len(owned(t, s).Entries); n != 0 {
 		t.Errorf("%d entries were added", n)
 	}
-	if revision, total, err := s.Add(t.Context(), says(content.Human, "good")); revision != 1 || total <= 0 ||
-		err != nil {
-		t.Errorf("revision %d, %d tokens, %v", revision, total, err)
+	if added, err := s.Add(t.Context(), window.Entries(says(content.Human, "good"))); added.Revision != 1 ||
+		added.Tokens <= 0 || err != nil {
+		t.Errorf("%+v, %v", added, err)
 	}
-	if _, _, err := s.Load(t.Context(), says("robot", "bad")); err != nil {
+	if _, err := s.Add(t.Context(), window.Addition{Entries: []content.Content{says("robot", "bad")},
+		Judge: window.Anything}); err != nil {
 		t.Errorf("Restore: %v", err)
 	}
 	p := prepareTurn(t, s)
@@ -214,7 +215,8 @@ func TestPrepareSaysWhatIsUnchanged(t *testing.T) {
 	var kept []content.Content
 	since, pruned := uint64(0), false
 	for i, e := range gen.Session(60, 1) {
-		if _, _, err := s.Load(t.Context(), e); err != nil {
+		if _, err := s.Add(t.Context(), window.Addition{Entries: []content.Content{e},
+			Judge: window.Anything}); err != nil {
 			t.Fatal(err)
 		}
 		if i%3 > 0 {
@@ -249,7 +251,7 @@ func TestCloseEndsAPrepare(t *testing.T) {
 			if err := ended(t, done); err == nil {
 				t.Error("the Prepare under way did not fail")
 			}
-			_, _, err := s.Add(t.Context(), says(content.Human, "y"))
+			_, err := s.Add(t.Context(), window.Entries(says(content.Human, "y")))
 			must(t, err, journal.ErrClosed)
 			_, err = s.Prepare(t.Context(), window.Sending{})
 			must(t, err, journal.ErrClosed)
@@ -307,19 +309,19 @@ func TestATurnThatWaitsEndsInTime(t *testing.T) {
 
 func TestSessionIDsAreOneAtATime(t *testing.T) {
 	h := open(t, nil)
-	first, err := h.Session(store.Key{ID: "mine"}, nil)
+	first, err := h.Open(window.Opening{Key: store.Key{ID: "mine"}})
 	must(t, err, nil)
-	_, err = h.Session(store.Key{ID: "mine"}, nil)
+	_, err = h.Open(window.Opening{Key: store.Key{ID: "mine"}})
 	must(t, err, journal.ErrSessionExists)
 	must(t, first.Close(), nil)
-	again, err := h.Session(store.Key{ID: "mine"}, nil)
+	again, err := h.Open(window.Opening{Key: store.Key{ID: "mine"}})
 	must(t, err, nil)
 	must(t, first.Close(), nil) // closing twice is harmless, also to the session that has the id now
-	_, err = h.Session(store.Key{ID: "mine"}, nil)
+	_, err = h.Open(window.Opening{Key: store.Key{ID: "mine"}})
 	must(t, err, journal.ErrSessionExists)
 	add(t, again, says(content.Human, "x"))
 	must(t, h.Close(), nil)
-	_, err = h.Session(store.Key{}, nil)
+	_, err = h.Open(window.Opening{})
 	must(t, err, journal.ErrClosed)
 }
 
@@ -332,7 +334,7 @@ func TestUsageThatTheProviderReportedCounts(t *testing.T) {
 	if p := prepareTurn(t, s); p.Outcome.Compress.Kind != "" {
 		t.Fatalf("compressed at %d tokens", p.Tokens)
 	}
-	must(t, s.ReportUsage(t.Context(), 9_000), nil)
+	must(t, s.ReportUsage(t.Context(), 9_000, 0), nil)
 	if p := prepareTurn(t, s); p.Outcome.Compress.Kind == "" || p.Outcome.Compress.Reason != sdk.ReasonThreshold {
 		t.Errorf("not compressed: %+v", p.Outcome)
 	}
@@ -344,7 +346,7 @@ func TestManySessionsAtOnce(t *testing.T) {
 	for i := range 24 {
 		strategy := []string{"high-density", "top-down-truncation", "gate"}[i%3]
 		wg.Go(func() {
-			s, err := h.Session(store.Key{}, map[string]any{"compression.strategy": strategy})
+			s, err := h.Open(window.Opening{Settings: map[string]any{"compression.strategy": strategy}})
 			if err != nil {
 				t.Error(err)
 				return
@@ -353,12 +355,12 @@ func TestManySessionsAtOnce(t *testing.T) {
 			for k := range 20 {
 				call := content.ToolCall{ID: fmt.Sprint(k), Name: "read_file",
 					Parameters: []byte(`{"file_path":"a.go"}`)}
-				_, _, err := s.Add(t.Context(), says(content.Human, fmt.Sprint("question ", k)),
+				_, err := s.Add(t.Context(), window.Entries(says(content.Human, fmt.Sprint("question ", k)),
 					content.Content{Speaker: content.AI, Blocks: []content.Block{call}},
 					content.Content{Speaker: content.Tool,
 						Blocks: []content.Block{content.ToolResponse{CallID: call.ID,
 							ToolName: call.Name}.WithResultText(strings.Repeat("line\n", 100))}},
-					says(content.AI, "answer"))
+					says(content.AI, "answer")))
 				if err != nil {
 					t.Error(err)
 					return
@@ -381,7 +383,7 @@ func TestManySessionsAtOnce(t *testing.T) {
 		var adding sync.WaitGroup
 		adding.Go(func() {
 			for k := range 200 {
-				if _, _, err := s.Add(t.Context(), says(content.Human, fmt.Sprint(k))); err != nil {
+				if _, err := s.Add(t.Context(), window.Entries(says(content.Human, fmt.Sprint(k)))); err != nil {
 					t.Error(err)
 				}
 			}
@@ -403,14 +405,14 @@ func TestManySessionsAtOnce(t *testing.T) {
 // entry counts as one or the other says.
 func TestAnEncodingIsChosenWhileEntriesComeIn(t *testing.T) {
 	h := open(t, nil)
-	s, err := h.Session(store.Key{}, nil)
+	s, err := h.Open(window.Opening{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if _, _, err := s.Add(t.Context(), content.Content{Speaker: content.Human,
-			Blocks: []content.Block{content.Text{Text: "hello"}}}); err != nil {
+		if _, err := s.Add(t.Context(), window.Entries(content.Content{Speaker: content.Human,
+			Blocks: []content.Block{content.Text{Text: "hello"}}})); err != nil {
 			t.Error(err)
 		}
 	})
@@ -429,14 +431,14 @@ func TestAnEncodingIsChosenWhileEntriesComeIn(t *testing.T) {
 func TestSessionsOfDifferentOwners(t *testing.T) {
 	h := open(t, nil)
 	for _, owner := range []string{"", "alice", "bob"} {
-		s, err := h.Session(store.Key{Owner: owner, ID: "s"}, nil)
+		s, err := h.Open(window.Opening{Key: store.Key{Owner: owner, ID: "s"}})
 		if err != nil {
 			t.Fatalf("%q: %v", owner, err)
 		}
-		if _, _, err := s.Add(t.Context()); err != nil || s.ID() != "s" {
+		if _, err := s.Add(t.Context(), window.Entries()); err != nil || s.ID() != "s" {
 			t.Errorf("%q: %v, %v", owner, s.ID(), err)
 		}
-		if _, err := h.Session(store.Key{Owner: owner, ID: "s"}, nil); !errors.Is(err, journal.ErrSessionExists) {
+		if _, err := h.Open(window.Opening{Key: store.Key{Owner: owner, ID: "s"}}); !errors.Is(err, journal.ErrSessionExists) {
 			t.Errorf("%q: the same id again: %v", owner, err)
 		}
 	}

@@ -54,10 +54,10 @@ func granting(t *testing.T, kept store.Store, profiles *[]string) *window.Host {
 func TestWhatATokenMayNotSetIsNotInForceInAStoredSession(t *testing.T) {
 	kept, made := store.NewMemory(), filepath.Join(t.TempDir(), "made")
 	h := granting(t, kept, new([]string))
-	s, err := h.Session(store.Key{ID: "old"}, map[string]any{
+	s, err := h.Open(window.Opening{Key: store.Key{ID: "old"}, Settings: map[string]any{
 		"prompts.dir": "/etc", "compression.threshold": 0.3, "profile": "cheap", "compression.profile": "own",
 		"profiles.own.provider.kind": "openai", "profiles.own.provider.model": "m",
-		"profiles.own.provider.keyFile": "/etc/passwd", "compression.llm.maxTokens": 9999, "transcript.dir": made})
+		"profiles.own.provider.keyFile": "/etc/passwd", "compression.llm.maxTokens": 9999, "transcript.dir": made}})
 	must(t, err, nil)
 	add(t, s, says(content.Human, "hello"))
 	must(t, s.Close(), nil)
@@ -85,10 +85,11 @@ func TestWhatATokenMayNotSetIsNotInForceInAStoredSession(t *testing.T) {
 			t.Errorf("%s: %q", what, p.Outcome.Warnings)
 		}
 	}
-	s, err = h.Stored(store.Key{Owner: "alice", ID: "old"}, nil)
+	s, err = h.Open(window.Opening{Key: store.Key{Owner: "alice", ID: "old"}, Existing: true})
 	must(t, err, nil)
 	check("opened", s, refused...)
-	fork, err := h.Fork(store.Key{Owner: "alice", ID: "fork"}, nil, journal.Fork{Parent: "old", At: s.Position(), Entries: 1, Whole: true})
+	fork, err := h.Open(window.Opening{Key: store.Key{Owner: "alice", ID: "fork"},
+		Fork: &journal.Fork{Parent: "old", At: s.Position(), Entries: 1, Whole: true}})
 	must(t, err, nil)
 	check("forked", fork, refused...)
 	for _, key := range refused {
@@ -104,7 +105,7 @@ func TestWhatATokenMayNotSetIsNotInForceInAStoredSession(t *testing.T) {
 func TestAGrantedProfileIsInForceAsLongAsItIsGranted(t *testing.T) {
 	kept, granted := store.NewMemory(), []string{"cheap"}
 	h := granting(t, kept, &granted)
-	s, err := h.Session(store.Key{Owner: "alice", ID: "s"}, map[string]any{"profile": "cheap"})
+	s, err := h.Open(window.Opening{Key: store.Key{Owner: "alice", ID: "s"}, Settings: map[string]any{"profile": "cheap"}})
 	must(t, err, nil)
 	add(t, s, says(content.Human, "hello"))
 	check := func(s *window.Session, limit, warnings int) {
@@ -123,7 +124,7 @@ func TestAGrantedProfileIsInForceAsLongAsItIsGranted(t *testing.T) {
 		t.Errorf("set without a grant: %v", err)
 	}
 	must(t, s.Close(), nil)
-	s, err = h.Stored(store.Key{Owner: "alice", ID: "s"}, nil)
+	s, err = h.Open(window.Opening{Key: store.Key{Owner: "alice", ID: "s"}, Existing: true})
 	must(t, err, nil)
 	check(s, 200_000, 1)
 	granted = []string{"other", "cheap"}

@@ -22,7 +22,7 @@ func (s *Session) Set(ctx context.Context, key string, value any) error {
 	if err != nil {
 		return fmt.Errorf("set %s: %w: %w", key, ErrBadSetting, err)
 	}
-	return s.journal.Change(ctx, "set", func() error { return s.set(ctx, key, value, raw) })
+	return s.Change(ctx, "set", func() error { return s.set(ctx, key, value, raw) })
 }
 
 func (s *Session) set(ctx context.Context, key string, value any, raw json.RawMessage) error {

@@ -73,7 +73,7 @@ func TestAStoreThatStalls(t *testing.T) {
 	})
 	methods := map[string]func(*window.Session) error{
 		"add": func(s *window.Session) error {
-			_, _, err := s.Add(t.Context(), says("human", "more"))
+			_, err := s.Add(t.Context(), window.Entries(says("human", "more")))
 			return err
 		},
 		"prepare": func(s *window.Session) error {
@@ -89,7 +89,7 @@ func TestAStoreThatStalls(t *testing.T) {
 	for name, method := range methods {
 		for after, failed := 0, true; failed; after++ {
 			kept.after = 1 << 30
-			s, err := h.Session(store.Key{ID: fmt.Sprint(name, after)}, nil)
+			s, err := h.Open(window.Opening{Key: store.Key{ID: fmt.Sprint(name, after)}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
-	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/conform/statements"
@@ -141,7 +140,7 @@ func listen(t rapid.TB, h *window.Host, set map[string]any, root string, entries
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := h.Session(store.Key{}, set)
+	s, err := h.Open(window.Opening{Settings: set})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +178,7 @@ func listen(t rapid.TB, h *window.Host, set map[string]any, root string, entries
 		if e.Speaker == content.AI && (i == 0 || entries[i-1].Speaker != content.AI) {
 			ask(i, false)
 		}
-		if _, _, err := s.Add(ctx, e); errors.Is(err, window.ErrInvalidEntry) {
+		if _, err := s.Add(ctx, window.Entries(e)); errors.Is(err, window.ErrInvalidEntry) {
 			continue // recorders keep what no agent sends
 		} else if err != nil {
 			t.Fatal(err)

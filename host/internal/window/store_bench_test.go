@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/store/postgres"
 	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	cluster "github.com/thresh-dev/thresh/internal/testkit/postgres"
 )
@@ -47,7 +48,7 @@ func BenchmarkOpenStored(b *testing.B) {
 			h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: "high-density"})
 			h.SetStore(open(b))
 			key := store.Key{ID: fmt.Sprint("bench", os.Getpid())}
-			s, err := h.Session(key, nil)
+			s, err := h.Open(window.Opening{Key: key})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -59,7 +60,7 @@ func BenchmarkOpenStored(b *testing.B) {
 			_ = s.Close()
 			n := 0
 			for b.Loop() {
-				s, err := h.Session(key, nil)
+				s, err := h.Open(window.Opening{Key: key})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -79,7 +80,7 @@ func BenchmarkStoredTurn(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: "idle"})
 			h.SetStore(open(b))
-			s, err := h.Session(store.Key{ID: fmt.Sprint("turn", os.Getpid())}, nil)
+			s, err := h.Open(window.Opening{Key: store.Key{ID: fmt.Sprint("turn", os.Getpid())}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -19,9 +19,9 @@ func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error 
 		}
 	}
 	system := slices.Clone(blocks)
-	return s.journal.Change(ctx, "set the system prompt", func() error {
+	return s.Change(ctx, "set the system prompt", func() error {
 		counted := s.currentCounter().System(system)
-		s.journal.SetSystem(system)
+		s.Journal.SetSystem(system)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.system, s.systemTokens = system, counted
@@ -31,7 +31,7 @@ func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error 
 
 // System returns what [Session.SetSystem] set; it must not be changed.
 func (s *Session) System() ([]content.Block, error) {
-	leave, err := s.journal.Enter()
+	leave, err := s.Enter()
 	defer leave()
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func TestTheSystemPromptStandsBesideTheHistory(t *testing.T) {
 	says := content.Content{Speaker: content.Human,
 		Blocks: []content.Block{content.Text{Text: strings.Repeat("go on ", 60)}}}
 	for range 40 {
-		if _, _, err := s.Add(t.Context(), says); err != nil {
+		if _, err := s.Add(t.Context(), window.Entries(says)); err != nil {
 			t.Fatal(err)
 		}
 		ready, err := s.Prepare(t.Context(), window.Sending{Pending: 10})

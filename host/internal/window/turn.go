@@ -36,7 +36,7 @@ const (
 // Point returns the moment after everything added so far, for Sending.UpTo, when Prepare runs in the background
 // while entries are added.
 func (s *Session) Point() (history.Point, error) {
-	leave, err := s.journal.Enter()
+	leave, err := s.Enter()
 	defer leave()
 	if err != nil {
 		return history.Point{}, err
@@ -68,14 +68,14 @@ const maxPending = math.MaxInt32
 // everything was tried (a *prepare.ContextOverflowError). No other strategy is tried instead, but if
 // the strategy fails again, turns go on without it.
 func (s *Session) Prepare(ctx context.Context, o Sending) (Prepared, error) {
-	leave, err := s.journal.Enter()
+	leave, err := s.Enter()
 	defer leave()
 	if err != nil {
 		return Prepared{}, err
 	}
 	// Without a store nothing can be given back. The lab's sessions have none: it does itself what a model would ask for.
 	if s.host.store != nil && (o.Recall || s.Config().Settings().Compression.Recall) {
-		m, err := s.journal.Marks(ctx)
+		m, err := s.Marks(ctx)
 		if err != nil {
 			return s.unprepared(o), err
 		}
@@ -95,7 +95,7 @@ func (s *Session) prepare(ctx context.Context, o Sending, identified bool) (read
 	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
-	leave, err := s.journal.Enter()
+	leave, err := s.Enter()
 	defer leave()
 	if err != nil {
 		return Prepared{}, err
@@ -114,7 +114,7 @@ func (s *Session) prepare(ctx context.Context, o Sending, identified bool) (read
 			return ready, err
 		}
 		before = together(before, ready.Outcome.Compress.LLM)
-		if err := s.journal.Restart(); err != nil {
+		if err := s.Restart(); err != nil {
 			return s.unprepared(o), err
 		}
 	}
@@ -128,7 +128,7 @@ func (s *Session) prepareOnce(ctx context.Context, o Sending) (prepare.Request, 
 	if err != nil {
 		return req, s.unprepared(o), err
 	}
-	if err := s.journal.Flush(); err != nil { // the turn flushes again before it rewrites: entries may be added in between
+	if err := s.Flush(); err != nil { // the turn flushes again before it rewrites: entries may be added in between
 		return req, s.unprepared(o), err
 	}
 	view, out, err := w.Prepare(ctx, req)
@@ -171,9 +171,9 @@ func (s *Session) request(ctx context.Context, o Sending) (*prepare.Pipeline, pr
 	d, compress := set.Compression.Density, set.CompressSettings()
 	compress.Todos, compress.TranscriptPath = active, s.TranscriptPath()
 	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Sending: o,
-		Compressing: s.journal.Lease,
+		Compressing: s.Lease,
 		Apply: func(plan *history.Plan, step string) error {
-			return s.journal.Rewrite(plan, step, name)
+			return s.Rewrite(plan, step, name)
 		},
 		Settings: prepare.Settings{
 			CallSettings:     sdk.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
@@ -197,7 +197,7 @@ func (s *Session) settled(ctx context.Context, err error) error {
 	if fault := (*store.Fault)(nil); errors.As(err, &fault) {
 		return err
 	}
-	if stored := s.journal.Settle(ctx); err == nil || errors.Is(stored, journal.ErrMoved) {
+	if stored := s.Settle(ctx); err == nil || errors.Is(stored, journal.ErrMoved) {
 		return stored
 	}
 	return err
@@ -261,7 +261,7 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Point) (out outcom
 	defer func(ctx context.Context) { s.host.metrics.Compress(ctx, req, &out, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
-	leave, err := s.journal.Enter()
+	leave, err := s.Enter()
 	defer leave()
 	if err != nil {
 		return outcome.Outcome{}, err
@@ -276,7 +276,7 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Point) (out outcom
 			return out, err
 		}
 		before = together(before, out.Compress.LLM)
-		if err := s.journal.Restart(); err != nil {
+		if err := s.Restart(); err != nil {
 			return out, err
 		}
 	}
@@ -288,7 +288,7 @@ func (s *Session) compressOnce(ctx context.Context, upTo *history.Point) (
 	s.mu.Lock()
 	sent := s.last.Marks
 	s.mu.Unlock()
-	marker, err := s.journal.Marker(ctx, sent)
+	marker, err := s.Marker(ctx, sent)
 	if err != nil {
 		return prepare.Request{}, outcome.Outcome{}, err
 	}
@@ -296,7 +296,7 @@ func (s *Session) compressOnce(ctx context.Context, upTo *history.Point) (
 	if err != nil {
 		return req, outcome.Outcome{}, err
 	}
-	if err := s.journal.Flush(); err != nil {
+	if err := s.Flush(); err != nil {
 		return req, outcome.Outcome{}, err
 	}
 	out, err := w.Compress(ctx, req)
@@ -309,7 +309,7 @@ func (s *Session) compressOnce(ctx context.Context, upTo *history.Point) (
 func (s *Session) PlanOptimize(ctx context.Context) (*history.Plan, outcome.Optimize, error) {
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
-	leave, err := s.journal.Enter()
+	leave, err := s.Enter()
 	defer leave()
 	if err != nil {
 		return nil, outcome.Optimize{}, err

@@ -13,15 +13,10 @@ import (
 // reports teach about the provider's count (its overhead, and its tokens per token of the host's) is kept for the
 // session and for later ones of its owner in the host with the same model.
 //
-// After an error the report is lost, but later ones teach the same.
-func (s *Session) ReportUsage(ctx context.Context, promptTokens int) error {
-	return s.ReportUsageOf(ctx, promptTokens, 0)
-}
-
-// ReportUsageOf is [Session.ReportUsage] for a request that is not quite the prepared one: counted is what the host
-// counts of it, in tokens; 0 for the prepared one.
-func (s *Session) ReportUsageOf(ctx context.Context, promptTokens, counted int) error {
-	return s.journal.Change(ctx, "report usage", func() error {
+// For a request that is not quite the prepared one, counted is what the host counts of it, in tokens; 0 for the prepared
+// one. After an error the report is lost, but later ones teach the same.
+func (s *Session) ReportUsage(ctx context.Context, promptTokens, counted int) error {
+	return s.Change(ctx, "report usage", func() error {
 		s.mu.Lock()
 		sent, w, model := cmp.Or(counted, s.sent), s.pipeline, s.config.Settings().Model.Name
 		s.mu.Unlock()

@@ -24,7 +24,7 @@ func TestLaterSessionsCountAsTheProviderDoes(t *testing.T) {
 	for range 30 {
 		add(t, first, says(content.Human, strings.Repeat("one two three ", 700)))
 		p := prepareTurn(t, first)
-		must(t, first.ReportUsage(t.Context(), 10_000+p.Tokens*3/2), nil)
+		must(t, first.ReportUsage(t.Context(), 10_000+p.Tokens*3/2, 0), nil)
 	}
 	got := prepareTurn(t, first).Outcome
 	if c := got.Calibration; c == nil || c.Ratio < 1.4 || c.Ratio > 1.5 || c.Samples != 30 {
@@ -48,7 +48,7 @@ func TestAnotherModelIsLearnedAnew(t *testing.T) {
 	s := begin(t, h, nil)
 	for range 30 {
 		add(t, s, says(content.Human, strings.Repeat("one two three ", 700)))
-		must(t, s.ReportUsage(t.Context(), 10_000+prepareTurn(t, s).Tokens*3/2), nil)
+		must(t, s.ReportUsage(t.Context(), 10_000+prepareTurn(t, s).Tokens*3/2, 0), nil)
 	}
 	must(t, s.Set(t.Context(), "model.name", "claude-y"), nil)
 	p := prepareTurn(t, s)
@@ -56,7 +56,7 @@ func TestAnotherModelIsLearnedAnew(t *testing.T) {
 		t.Errorf("nothing is known of claude-y: %d projected, %d counted (%+v)", p.Outcome.Projected, p.Tokens,
 			p.Outcome.Calibration)
 	}
-	must(t, s.ReportUsage(t.Context(), p.Tokens), nil)
+	must(t, s.ReportUsage(t.Context(), p.Tokens, 0), nil)
 	other := begin(t, h, map[string]any{"model.name": "claude-y"})
 	add(t, other, says(content.Human, strings.Repeat("one two three ", 1000)))
 	if got := prepareTurn(t, other).Outcome; got.Projected > got.Tokens*11/10 {
@@ -68,14 +68,14 @@ func TestAnotherModelIsLearnedAnew(t *testing.T) {
 func TestUsageTeachesNoOtherOwner(t *testing.T) {
 	h := openOn(t, store.NewMemory(), map[string]any{"model.name": "claude-x"})
 	session := func(owner, id string) *window.Session {
-		s, err := h.Session(store.Key{Owner: owner, ID: id}, nil)
+		s, err := h.Open(window.Opening{Key: store.Key{Owner: owner, ID: id}})
 		must(t, err, nil)
 		return s
 	}
 	first := session("a", "1")
 	for range 30 {
 		add(t, first, says(content.Human, strings.Repeat("one two three ", 700)))
-		must(t, first.ReportUsage(t.Context(), prepareTurn(t, first).Tokens*3/2), nil)
+		must(t, first.ReportUsage(t.Context(), prepareTurn(t, first).Tokens*3/2, 0), nil)
 	}
 	for owner, scaled := range map[string]bool{"a": true, "b": false} {
 		s := session(owner, "2")
@@ -96,7 +96,7 @@ func TestPendingTokensCountAfterAnError(t *testing.T) {
 	cancel()
 	p, err := s.Prepare(ctx, o)
 	must(t, err, context.Canceled)
-	must(t, s.ReportUsage(t.Context(), p.Tokens+20_000), nil) // as counted
+	must(t, s.ReportUsage(t.Context(), p.Tokens+20_000, 0), nil) // as counted
 	p, err = s.Prepare(t.Context(), o)
 	must(t, err, nil)
 	if want := p.Tokens + 20_000; p.Outcome.Projected != want {
@@ -115,7 +115,7 @@ func TestACompressKnowsWhatTheProviderAdds(t *testing.T) {
 			"model.contextLimit": 20_000}), nil)
 		add(t, s, entries...)
 		counted := owned(t, s).Tokens
-		must(t, s.ReportUsageOf(t.Context(), counted+overhead, counted), nil)
+		must(t, s.ReportUsage(t.Context(), counted+overhead, counted), nil)
 		return prepareTurn(t, s).Tokens
 	}
 	if none, some := left(5_000), left(10_000); some >= none-2000 {
@@ -134,7 +134,7 @@ func TestWhatWasCountedIsNotCountedAgain(t *testing.T) {
 		a, b := begin(t, h, settings), begin(t, h, settings)
 		add(t, a, entries...)
 		for i := range entries {
-			_, _, err := b.AddCounted(t.Context(), counted.Slice(i, i+1))
+			_, err := b.Add(t.Context(), window.Addition{Counted: counted.Slice(i, i+1), Judge: window.Opaque})
 			must(t, err, nil)
 		}
 		if diff := cmp.Diff(prepareTurn(t, a).Contents(), prepareTurn(t, b).Contents()); diff != "" ||
@@ -142,11 +142,11 @@ func TestWhatWasCountedIsNotCountedAgain(t *testing.T) {
 			t.Errorf("%s: %d and %d tokens%s", name, owned(t, a).Tokens, owned(t, b).Tokens, diff)
 		}
 	}
-	_, _, err = begin(t, h, nil).AddCounted(t.Context(), window.Counted{})
+	_, err = begin(t, h, nil).Add(t.Context(), window.Addition{Counted: window.Counted{}, Judge: window.Opaque})
 	must(t, err, nil)
 	bad, err := h.Count(t.Context(), []content.Content{{Speaker: "robot"}})
 	must(t, err, nil)
-	_, _, err = begin(t, h, nil).AddCounted(t.Context(), bad)
+	_, err = begin(t, h, nil).Add(t.Context(), window.Addition{Counted: bad, Judge: window.Opaque})
 	must(t, err, window.ErrInvalidEntry)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/vectors"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -48,7 +49,7 @@ func TestOptimizeVectors(t *testing.T) {
 				"compression.density.recencyRetention": v.Config.RecencyRetention,
 			})
 			defer s.Close()
-			if _, _, err := s.Load(t.Context(), v.History...); err != nil {
+			if _, err := s.Add(t.Context(), window.Addition{Entries: v.History, Judge: window.Anything}); err != nil {
 				t.Fatal(err)
 			}
 			plan, outcome, err := s.PlanOptimize(t.Context())

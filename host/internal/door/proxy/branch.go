@@ -212,7 +212,7 @@ func (s *Server) open(
 			err = s.fork(ctx, x, b, req, chain, from, key, settings)
 		case err == nil && whole:
 			var session *window.Session
-			if session, err = host.Session(key, settings); err == nil {
+			if session, err = host.Open(window.Opening{Key: key, Settings: settings}); err == nil {
 				b.begin(ctx, session, settings, req, chain, stored)
 			}
 		case err == nil:
@@ -286,12 +286,13 @@ func (s *Server) fork(ctx context.Context, x *exchange, b *branch, r *body.Reque
 	}
 	session, err := (*window.Session)(nil), store.ErrNotFound
 	if parent.session != "" {
-		session, err = s.options.Host.Fork(key, settings, journal.Fork{Parent: parent.session, At: parent.revision,
-			Entries: len(parent.entries), Whole: from.session != ""})
+		session, err = s.options.Host.Open(window.Opening{Key: key, Settings: settings,
+			Fork: &journal.Fork{Parent: parent.session, At: parent.revision, Entries: len(parent.entries),
+				Whole: from.session != ""}})
 	}
 	if errors.Is(err, store.ErrNotFound) { // there is no parent, or it was deleted
 		parent, from = point{}, point{}
-		session, err = s.options.Host.Session(key, settings)
+		session, err = s.options.Host.Open(window.Opening{Key: key, Settings: settings})
 	}
 	if err != nil {
 		return err
@@ -332,19 +333,20 @@ func (b *branch) add(ctx context.Context, s *Server, r *body.Request, chain []bo
 		}
 		more += counted.Tokens(1) - counted.Tokens(0)
 	}
-	ids, tokens, err := b.session.AddIdentified(ctx, len(b.entries), contents)
+	known := len(b.entries)
+	added, err := b.session.Add(ctx, window.Addition{Entries: contents, Judge: window.Parsed, Known: &known})
 	if err != nil {
 		return err
 	}
 	for i := range fresh {
-		fresh[i].ID = ids[i]
+		fresh[i].ID = added.IDs[i]
 	}
 	if b.entries == nil {
 		b.entries = fresh
 	} else {
 		b.entries = append(b.entries, fresh...)
 	}
-	b.whole += tokens - more
+	b.whole += added.Own - more
 	// The entries are the last record.
 	b.thread.advance(b, chain[len(chain)-1], len(r.Items), b.session.Position()-1)
 	return nil

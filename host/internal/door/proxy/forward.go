@@ -251,7 +251,7 @@ func (s *Server) finished(x *exchange, status int, u provider.Usage, refusal []b
 
 // report teaches the session what the provider counted. The request may have ended with its client.
 func (b *branch) report(s *Server, promptTokens, counted int) {
-	err := b.session.ReportUsageOf(context.Background(), promptTokens, counted)
+	err := b.session.ReportUsage(context.Background(), promptTokens, counted)
 	if err != nil && !b.session.Closed() {
 		s.options.Logger.Warn("usage that was reported could not be stored", "session", b.session.ID(), "error", err)
 	}

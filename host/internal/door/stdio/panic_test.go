@@ -270,7 +270,8 @@ func FuzzMethods(f *testing.F) {
 				ask("session.open", map[string]any{"id": "parent"})
 				ask("history.add", map[string]any{"session": "parent", "entries": hello})
 			})
-			s, err := machine.Fork(store.Key{ID: "s"}, nil, journal.Fork{Parent: "parent", At: 1, Entries: 1, Whole: true})
+			s, err := machine.Open(window.Opening{Key: store.Key{ID: "s"},
+				Fork: &journal.Fork{Parent: "parent", At: 1, Entries: 1, Whole: true}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -290,7 +291,7 @@ func FuzzMethods(f *testing.F) {
 			}
 			ask("session.open", map[string]any{"id": "s"})
 		})
-		s, err := machine.Session(store.Key{ID: "s"}, nil)
+		s, err := machine.Open(window.Opening{Key: store.Key{ID: "s"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,11 +41,11 @@ func worked(t *testing.T) *Recorder {
 	t.Cleanup(func() { _ = h.Close() })
 	r := New(h, "claude", nil)
 	first, began := store.Key{ID: claude}, time.Now()
-	session, err := h.Session(store.Key{ID: first.ID}, nil)
+	session, err := h.Open(window.Opening{Key: store.Key{ID: first.ID}})
 	for range 5 { // up to the entry e5
 		if err == nil {
-			_, _, err = session.Add(t.Context(), content.Content{Speaker: content.AI,
-				Blocks: []content.Block{content.Text{Text: hostile}}})
+			_, err = session.Add(t.Context(), window.Entries(content.Content{Speaker: content.AI,
+				Blocks: []content.Block{content.Text{Text: hostile}}}))
 		}
 	}
 	var lines strings.Builder
@@ -53,8 +53,8 @@ func worked(t *testing.T) *Recorder {
 		fmt.Fprintf(&lines, "line%d of what a person said\n", i+1)
 	}
 	if err == nil {
-		_, _, err = session.Add(t.Context(), content.Content{Speaker: content.Human,
-			Blocks: []content.Block{content.Text{Text: lines.String()}}})
+		_, err = session.Add(t.Context(), window.Entries(content.Content{Speaker: content.Human,
+			Blocks: []content.Block{content.Text{Text: lines.String()}}}))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
-	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/check"
@@ -109,12 +108,13 @@ func (d *driver) add(ctx context.Context, index int) error {
 	if len(entry.Blocks) == 0 { // an answer that was aborted before its first block; no provider takes it back
 		return nil
 	}
-	if err := check.Content(entry); err != nil { // AddCounted checks too, but would call it entry 0
+	if err := check.Content(entry); err != nil { // Add checks too, but would call it entry 0
 		return fmt.Errorf("%w: %w", window.ErrInvalidEntry, err)
 	}
 	// Before the session sees it: the list is passed to it with the next turn.
 	d.tasks.Observe(entry)
-	if _, _, err := d.session.AddCounted(ctx, d.Counted.Slice(index, index+1)); err != nil {
+	if _, err := d.session.Add(ctx, window.Addition{Counted: d.Counted.Slice(index, index+1),
+		Judge: window.Opaque}); err != nil {
 		return err
 	}
 	h, err := d.session.History()
@@ -135,8 +135,8 @@ func (d *driver) begin(ctx context.Context) error {
 		return err
 	}
 	// Settings of the recording, such as the directory, apply to each of its sessions.
-	s, err := d.host.Session(store.Key{}, Settings(d.host, d.Transcript,
-		d.options.Settings))
+	s, err := d.host.Open(window.Opening{Settings: Settings(d.host, d.Transcript,
+		d.options.Settings)})
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (d *driver) turn(ctx context.Context, request Request) (Turn, error) {
 	}
 	if turn.Reported > 0 {
 		// The report is about the recorder's request, which was not pruned, so it is held against the unpruned count.
-		if err := d.session.ReportUsageOf(ctx, turn.Reported, turn.Unpruned); err != nil {
+		if err := d.session.ReportUsage(ctx, turn.Reported, turn.Unpruned); err != nil {
 			return Turn{}, err
 		}
 	}
