@@ -26,8 +26,8 @@
 //
 // # Errors
 //
-// Every method that takes a context returns an [*api.Error], with its kind, whether a retry can help, and which plugin
-// failed. For single causes there are values for [errors.Is], such as [ErrClosed]. A setting that is wrong is a *config.Error, with its file and line.
+// What [api.Host] and [api.Session] have returns an [*api.Error], with its kind, whether a retry can help, and which
+// plugin failed. For single causes there are values for [errors.Is], such as [ErrClosed]. A setting that is wrong is a *config.Error, with its file and line.
 // After a failed Prepare the history is valid and the session can be used: the agent may retry, change a setting, send
 // the history as it is, or stop.
 //

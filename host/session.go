@@ -53,12 +53,6 @@ func (s *Session) State(ctx context.Context) (api.StateAnswer, error) {
 		Entries: entries, Tokens: tokens, Revision: revision}, nil
 }
 
-// Begun reports whether something was ever added, or the session changed otherwise. It asks no store.
-func (s *Session) Begun() (bool, error) {
-	revision, _, _, err := s.window.Size(nil)
-	return revision > 0, failed(err)
-}
-
 // SetSystem replaces the system prompt or instructions, text blocks only (else [api.KindEntry]).
 func (s *Session) SetSystem(ctx context.Context, r api.SystemRequest) (api.SystemAnswer, error) {
 	// Null and "" are what libraries send for "none".

@@ -27,11 +27,11 @@ func (c *request) start(q *queue) {
 	s, order := q.session, c.method.Order
 	if _, err := c.do(func() (any, error) {
 		if order == api.InTurnOnceBegun {
-			begun, err := s.Begun()
+			is, err := s.State(c.ctx)
 			if err != nil {
 				return nil, err
 			}
-			if order = api.InTurn; !begun {
+			if order = api.InTurn; is.Revision == 0 { // nothing was ever added
 				q.await() // a prepare of an empty history takes no time
 				order = api.AtOnce
 			}
