@@ -59,7 +59,7 @@ func Specs() []Spec {
 			Unit:    "share of the context limit",
 			Meaning: "Most that compression.keep, people's keep tags and recalled results keep."})),
 		behavior(Spec{Key: "compression.recall", By: anyone, Type: Boolean, Default: false,
-			Meaning: "The model always has thresh_recall: shortened results have an id for it. Needs sessions.store."}),
+			Meaning: "The model always has thresh_recall: shortened results have an id for it."}),
 		behavior(Spec{Key: "compression.llm.maxTokens", Tuning: true, By: BySession, Type: Integer, Default: 2_000_000, Min: new(0.0),
 			OpenMin: true, Unit: "tokens",
 			Meaning: "Maximum number of tokens, sent and generated together, in one compression."}),

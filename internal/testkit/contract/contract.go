@@ -446,6 +446,7 @@ func watched(t *test) {
 	}
 	t.same("turns", seen, []string{"s prepare 7 true", "s compress 0 true", "overflow"})
 	ctx, cancel := context.WithCancel(t.ctx)
+	defer cancel()
 	var last error
 	for _, err := range t.Host.Watch(ctx, api.WatchRequest{}) {
 		last = err
