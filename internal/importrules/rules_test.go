@@ -49,16 +49,9 @@ var rules = []rule{
 	},
 	{
 		room:   []string{"host/early"},
-		never:  []string{"std/crypto/rand", "std/math/big"},
+		never:  []string{"std/crypto/rand", "std/math/big", "github.com/pkoukk/...", "github.com/dlclark/..."},
 		deep:   true,
 		reason: "the packages whose paths are before math/big, such as protobuf's, would be initialised in each launcher",
-	},
-	{
-		room:  []string{"host/cmd/thresh"},
-		never: []string{"github.com/pkoukk/...", "github.com/dlclark/..."},
-		deep:  true,
-		reason: "each launcher and plugin would initialise the library; what it publishes is taken over by " +
-			"make generate",
 	},
 	{
 		room:   []string{"host/client", "host/api"},

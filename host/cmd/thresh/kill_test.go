@@ -26,7 +26,7 @@ import (
 func twins(t *testing.T, p *place, changes map[string]string) *window.Host {
 	t.Helper()
 	// As the environment of the place says.
-	set := map[string]any{"plugins.isolation": "off", "model.encoding": "r50k_base"}
+	set := map[string]any{"plugins.isolation": "off", "model.encoding": "cl100k_base"}
 	for key, value := range changes {
 		set[key] = value
 	}

@@ -4,16 +4,18 @@
 // subtraction. Start at [For]: [Counter.Entry] counts one entry, [Counter.CountAll] a session, [Counter.Text] a text.
 // The vocabularies are embedded in the program, and loaded at the first count.
 //
-// encodings.go and models.go choose an encoding by the model's name; vocabulary.go loads it; counter.go counts a text,
-// which split.go cuts into pieces by the classes of characters in classes.go, and package bpe counts each piece.
+// encodings.go and models.go choose an encoding by the model's name, from tiktoken-go's table; vocabulary.go loads it;
+// counter.go counts a text, which split.go cuts into pieces by the classes of characters in classes.go, and package bpe
+// counts each piece. library.go counts in encodings of which the program has no vocabulary, with tiktoken-go.
 // entry.go says what of an entry is counted, with media.go and embedded.go for pictures and documents; all.go counts
-// many. calibration.go and fit.go relate our counts to the provider's. compile takes the vocabularies and the table of
-// models from tiktoken-go and its loader.
+// many. calibration.go and fit.go relate our counts to the provider's. compile takes the vocabularies from tiktoken-go's
+// loader.
 //
 // # Exact and approximate
 //
-// OpenAI publishes its encodings, so counts for its models are exact. All other models (Claude, Gemini, DeepSeek, Qwen,
-// Llama, …), and a model without a name, are approximated with o200k_base. Claude needs more tokens than counted, for
+// OpenAI publishes its encodings, so counts for its models are exact, but for those from before GPT-3.5 (davinci, gpt2,
+// …), which are approximated with cl100k_base. All other models (Claude, Gemini, DeepSeek, Qwen, Llama, …), and a model
+// without a name, are approximated with o200k_base. Claude needs more tokens than counted, for
 // source code in particular. System prompts and tool schemas are not part of a history, so not counted. A [Calibration]
 // learns both deviations from the provider's reports. On recorded sessions the plain count was off by 11 to 93 %, the
 // calibrated one by at most 2.5 %.

@@ -1,12 +1,8 @@
 package tokens
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-)
+import "errors"
 
-// ErrUnknownEncoding: an encoding is not one of [Encodings].
+// ErrUnknownEncoding: an encoding is neither one of [Encodings] nor one of tiktoken-go.
 var ErrUnknownEncoding = errors.New("unknown token encoding")
 
 // vocabularies has one vocabulary per encoding for the whole process: loading takes up to 9 MB and 10 ms.
@@ -18,21 +14,21 @@ var vocabularies = func() map[string]*vocabulary {
 	return all
 }()
 
-// For returns the counter for a model. A non-empty encoding, which must be one of [Encodings], overrides the model's
-// name; otherwise the error wraps [ErrUnknownEncoding] and lists them. A model that is "", unknown, or without a public
-// encoding gets an approximate counter, never an error: see [Counter.Exact]. For loads nothing.
+// For returns the counter for a model. A non-empty encoding overrides the model's name. It must be one of [Encodings],
+// of which For loads nothing, or one that tiktoken-go knows and whose vocabulary is in a file: see [ErrNoVocabulary]. A
+// model that is "", unknown, or without a public encoding gets an approximate counter, never an error: see
+// [Counter.Exact].
 func For(model, encoding string) (*Counter, error) {
 	exact := true
 	if encoding == "" {
 		encoding, exact = encodingOf(model)
-		if vocabularies[encoding] == nil { // the program was built without it
-			encoding, exact = o200k, false
-		}
 	}
-	v, ok := vocabularies[encoding]
-	if !ok {
-		return nil, fmt.Errorf("%w %q: use one of %s, or leave it out to choose by the model's name",
-			ErrUnknownEncoding, encoding, strings.Join(Encodings(), ", "))
+	v := vocabularies[encoding]
+	if v == nil {
+		var err error
+		if v, err = fromFile(encoding); err != nil {
+			return nil, err
+		}
 	}
 	return &Counter{vocabulary: v, exact: exact}, nil
 }

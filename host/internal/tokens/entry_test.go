@@ -129,7 +129,7 @@ func TestMediaAreEstimatedByKindAndSize(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := testCounters()[r50k].Entry(of(content.Media{MimeType: test.mimeType, Data: test.data,
+			got := testCounters()[cl100k].Entry(of(content.Media{MimeType: test.mimeType, Data: test.data,
 				Encoding: test.encoding})) - entryFrame
 			if tolerance := test.want / 1000; max(got-test.want, test.want-got) > tolerance { // base64 is padded
 				t.Errorf("%d tokens, want %d", got, test.want)
@@ -139,7 +139,7 @@ func TestMediaAreEstimatedByKindAndSize(t *testing.T) {
 }
 
 func TestBrokenJSONIsCountedAsItStands(t *testing.T) {
-	c := testCounters()[r50k]
+	c := testCounters()[cl100k]
 	pad := strings.Repeat(" ", longBase64) // long enough to be searched for media
 	for _, broken := range []string{`"`, `{"a`, `["a\`, `"""`, "\"\xff", `[\"]`} {
 		broken := broken + pad
@@ -207,7 +207,7 @@ func TestCountAllStopsWithItsContext(t *testing.T) {
 				cancel()
 			}
 			most := 0
-			counts, err := testCounters()[r50k].CountAll(ctx, test.entries, func(done int) {
+			counts, err := testCounters()[cl100k].CountAll(ctx, test.entries, func(done int) {
 				most = done
 				cancel()
 			})

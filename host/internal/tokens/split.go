@@ -32,14 +32,14 @@ func splitO200k(s string, i int) int {
 	}
 	switch {
 	case c == number:
-		return numbers(s, i+width, 2)
+		return numbers(s, i+width)
 	case c&space != 0:
-		if end := symbols(s, i, c, width, true, breaks|1<<'/'); end > 0 {
+		if end := symbols(s, i, c, width, breaks|1<<'/'); end > 0 {
 			return end
 		}
-		return spaces(s, i, true)
+		return spaces(s, i)
 	}
-	return symbols(s, i, c, width, true, breaks|1<<'/')
+	return symbols(s, i, c, width, breaks|1<<'/')
 }
 
 // asciiWord returns where the letters of a word of o200k at s[i] begin and end if they are ASCII. Nearly all are, and
@@ -127,7 +127,7 @@ func splitCL100k(s string, i int) int {
 	case c&letter != 0:
 		return letters(s, i+width)
 	case c == number:
-		return numbers(s, i+width, 2)
+		return numbers(s, i+width)
 	case s[i] == '\'':
 		if end := contraction(s, i); end > i {
 			return end
@@ -138,37 +138,10 @@ func splitCL100k(s string, i int) int {
 			return end
 		}
 	}
-	if end := symbols(s, i, c, width, true, breaks); end > 0 {
+	if end := symbols(s, i, c, width, breaks); end > 0 {
 		return end
 	}
-	return spaces(s, i, true)
-}
-
-// splitR50k is for r50k and p50k:
-//
-//	's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-func splitR50k(s string, i int) int {
-	if s[i] == '\'' {
-		if end := contraction(s, i); end > i && s[i+1] >= 'a' && s[end-1] >= 'a' {
-			return end
-		}
-	}
-	c, width := classAt(s, i)
-	at := i
-	if s[i] == ' ' && i+1 < len(s) {
-		at++
-		c, width = classAt(s, at)
-	}
-	switch {
-	case c&letter != 0:
-		return letters(s, at+width)
-	case c == number:
-		return numbers(s, at+width, len(s))
-	}
-	if end := symbols(s, at, c, width, false, 0); end > 0 {
-		return end
-	}
-	return spaces(s, i, false)
+	return spaces(s, i)
 }
 
 func letters(s string, i int) int {
@@ -186,8 +159,9 @@ func letters(s string, i int) int {
 	return i
 }
 
-func numbers(s string, i, most int) int {
-	for ; most > 0 && i < len(s); most-- {
+// numbers returns the end of a number of at most three digits, of which one precedes s[i].
+func numbers(s string, i int) int {
+	for most := 2; most > 0 && i < len(s); most-- {
 		c, width := classAt(s, i)
 		if c != number {
 			break
@@ -200,9 +174,9 @@ func numbers(s string, i, most int) int {
 const breaks = 1<<'\r' | 1<<'\n'
 
 // symbols returns the end of the symbols at s[i:], whose first character has class c, and of the characters after them
-// whose bits are in then; 0 if there are no symbols. If spaced, one space may precede the symbols.
-func symbols(s string, i int, c class, width int, spaced bool, then uint64) int {
-	if spaced && s[i] == ' ' && i+1 < len(s) {
+// whose bits are in then; 0 if there are no symbols. One space may precede the symbols.
+func symbols(s string, i int, c class, width int, then uint64) int {
+	if s[i] == ' ' && i+1 < len(s) {
 		i++
 		c, width = classAt(s, i)
 	}
@@ -223,9 +197,9 @@ func symbols(s string, i int, c class, width int, spaced bool, then uint64) int 
 	return i
 }
 
-// spaces returns the end of the piece of space at s[i:]: its last line break if lines is set and there is one, else all
-// of it except the last character, which is left for what follows.
-func spaces(s string, i int, lines bool) int {
+// spaces returns the end of the piece of space at s[i:]: its last line break if there is one, else all of it except the
+// last character, which is left for what follows.
+func spaces(s string, i int) int {
 	at, last, lineEnd := i, i, 0
 	for at < len(s) {
 		c, width := classAt(s, at)
@@ -239,7 +213,7 @@ func spaces(s string, i int, lines bool) int {
 		}
 	}
 	switch {
-	case lines && lineEnd > 0:
+	case lineEnd > 0:
 		return lineEnd
 	case at < len(s) && last > i:
 		return last

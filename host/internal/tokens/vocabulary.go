@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/tokens/bpe"
 )
 
-// Written by the program in compile, as published.go is, from what tiktoken-go publishes.
+// Written by the program in compile.
 //
 //go:generate go run ./compile
 //go:embed vocabulary/o200k_base.bpe
@@ -25,6 +25,8 @@ type loaded struct {
 	split splitter
 	table *bpe.Table
 	work  *sync.Pool // of *work
+	// library counts in place of the others, if it is set.
+	library *library
 }
 
 func newVocabulary(encoding string) *vocabulary {

@@ -89,7 +89,7 @@ func TestSetRefusesWhatIsWrong(t *testing.T) {
 		t.Error("a session was opened with a threshold of 0")
 	}
 	add(t, s, says(content.Human, "counted"))
-	must(t, s.Set(t.Context(), "model.encoding", "p50k_base"), window.ErrFixed)
+	must(t, s.Set(t.Context(), "model.encoding", "cl100k_base"), window.ErrFixed)
 	must(t, s.Set(t.Context(), "compression.threshold", "0.7"), nil)
 	must(t, s.Set(t.Context(), "compression.strategy", "nosuch"), plugins.ErrUnknownStrategy)
 	_, err := h.Open(window.Opening{Settings: map[string]any{"compression.strategy": "nosuch"}})

@@ -130,7 +130,7 @@ func TestWhatWasCountedIsNotCountedAgain(t *testing.T) {
 	counted, err := h.Count(t.Context(), entries)
 	must(t, err, nil)
 	for name, settings := range map[string]map[string]any{"in the same encoding": nil,
-		"in another": {"model.encoding": "r50k_base"}} {
+		"in another": {"model.encoding": "cl100k_base"}} {
 		a, b := begin(t, h, settings), begin(t, h, settings)
 		add(t, a, entries...)
 		for i := range entries {
