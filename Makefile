@@ -26,7 +26,7 @@ FLAGS := GOGC=400 GOFLAGS='$(shell $(GO) env GOFLAGS) -trimpath'
 LEAN  := $(FLAGS) CGO_ENABLED=0
 TEST  := $(GO) test -vet=off -ldflags='-s -w' -timeout 30m -p $(shell expr 2 '*' $(CPUS))
 
-.PHONY: help build plugins demo test test-plain race lint docs test-adapters test-clients test-dist test-windows test-vm soak fuzz bench \
+.PHONY: help build probe plugins demo test test-plain race lint docs test-adapters test-clients test-dist test-windows test-vm soak fuzz bench \
 	bench-docs bench-peers corpus prices picture proto generate dist clean tools
 
 help: ## list the targets
@@ -34,6 +34,9 @@ help: ## list the targets
 
 build: ## build bin/thresh, which is all there is
 	$(BUILD) -o $(BIN)/thresh$(if $(filter windows,$(or $(GOOS),$(shell $(GO) env GOOS))),.exe) ./host/cmd/thresh
+
+probe: ## build bin/thresh-probe, which makes the figures of docs/probe.md
+	$(BUILD) -o $(BIN)/thresh-probe ./host/cmd/thresh-probe
 
 plugins: ## build the shipped strategies as programs, in bin/plugins
 	@mkdir -p $(BIN)/plugins

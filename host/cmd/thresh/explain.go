@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
@@ -46,7 +47,8 @@ strategy, which entry superseded it, and its tokens before and after. A step oth
 (compress, a rung of the ladder) is named with the rule. What the agent itself had compacted is said
 to be so, and is in no sum. Entries that the strategy made, such as
 summaries, are shown where it put them and marked with +. An entry that a provider would refuse is
-shown with the reason why it was withheld. The second table adds up what each rule saved.
+shown with the reason why it was withheld. The second table adds up what each rule saved, the last
+two where the tokens are: by tool, and by file that a call reads or writes, each with the responses.
 
 Entries are counted from 0, as everywhere in thresh. With --turn N the table shows the request of
 turn N.
@@ -147,7 +149,12 @@ func (s *sessions) explain(cmd *cobra.Command, id string, turn int) (x explained
 		if err != nil {
 			return err
 		}
-		x.Explanation, err = explain.Stored(ctx, kept, key, turn, taxonomy)
+		set := c.Settings().Model
+		counter, err := tokens.For(set.Name, set.Encoding)
+		if err != nil {
+			return err
+		}
+		x.Explanation, err = explain.Stored(ctx, kept, key, turn, taxonomy, counter)
 		return missing(err, id)
 	})
 	return x, err

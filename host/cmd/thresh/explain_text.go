@@ -63,11 +63,39 @@ func (a *app) printExplanation(x explained) error {
 		)
 	}
 	addMade(math.MaxInt)
-	if err := a.printTable(entries); err != nil || len(rules) == 0 {
+	if err := a.printTable(entries); err != nil {
 		return err
 	}
+	if err := a.printRules(rules); err != nil {
+		return err
+	}
+	if err := a.printShares("TOOL", false, x.Tools, x.Tokens); err != nil {
+		return err
+	}
+	return a.printShares("FILE", true, x.Files, x.Tokens)
+}
+
+// maxShares is the most tools and files that are printed; the JSON form has all of them.
+const maxShares = 5
+
+// printShares prints the largest of a list, with their shares of total. paths shortens names in the middle, since both
+// ends of a path carry information.
+func (a *app) printShares(title string, paths bool, list []explain.Share, total int) error {
+	if len(list) == 0 {
+		return nil
+	}
+	shares := table.New(
+		table.Column{Name: "name", Head: title, Min: 16, Middle: paths}, table.Column{Name: "calls", Right: true},
+		table.Column{Name: "tokens", Right: true}, table.Column{Name: "share", Right: true},
+	)
+	for _, s := range list[:min(len(list), maxShares)] {
+		shares.Row(s.Name, table.Int(s.Calls), table.Int(s.Tokens), table.Percent(s.Tokens, total))
+	}
+	if more := len(list) - maxShares; more > 0 {
+		shares.Row(fmt.Sprintf("(%d more)", more))
+	}
 	fmt.Fprintln(a.out)
-	return a.printRules(rules)
+	return a.printSmallTable(shares)
 }
 
 // madeRow returns the row of an entry that the strategy made. It is numbered +1, +2, …, which cannot be confused with
@@ -84,6 +112,9 @@ func madeRow(m explain.Made) []string {
 
 // printRules prints what each rule did and saved, in tokens. A rule that made entries may have saved a negative number.
 func (a *app) printRules(rules []explain.Rule) error {
+	if len(rules) == 0 {
+		return nil
+	}
 	sums := table.New(
 		table.Column{Name: "step"}, table.Column{Name: "rule", Min: 16},
 		table.Column{Name: "removed", Right: true}, table.Column{Name: "trimmed", Right: true},
@@ -95,6 +126,7 @@ func (a *app) printRules(rules []explain.Rule) error {
 			table.Int(r.Saved),
 		)
 	}
+	fmt.Fprintln(a.out)
 	return a.printSmallTable(sums)
 }
 

@@ -97,7 +97,7 @@ func TestAReaderThatGoesEndsACommandQuietly(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = read.Close()
-	cmd := p.command("tokens", p.file("a.json", pruning))
+	cmd := p.command("explain", p.file("a.json", pruning))
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = write, &stderr
 	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 || stderr.Len() > 0 {

@@ -17,8 +17,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/table"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
+	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // restoreCommand prints entries that pruning removed, from a transcript log or a stored session. Agents use the method
@@ -194,7 +197,7 @@ type keptEntry struct {
 
 // listKept prints the list of ids. Token counts are those of the current settings, which may differ from the session's.
 func (a *app) listKept(cmd *cobra.Command, k kept) error {
-	counter, taxonomy, err := a.reading(cmd, "") // the host counted by the settings
+	counter, taxonomy, err := a.reading(cmd) // the host counted by the settings
 	if err != nil {
 		return err
 	}
@@ -264,4 +267,19 @@ func printable(text string) string {
 		}
 		return '\ufffd'
 	}, text)
+}
+
+// reading returns how tokens are counted and which tool calls read or write which files, by the settings.
+func (a *app) reading(cmd *cobra.Command) (*tokens.Counter, *tools.Taxonomy, error) {
+	c, err := a.loadConfig(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	set := c.Settings()
+	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
+	if err != nil {
+		return nil, nil, err
+	}
+	taxonomy, err := window.Taxonomy(set)
+	return counter, taxonomy, err
 }

@@ -20,9 +20,7 @@ const sourcesHelp = `
 
 FILE is a session in any format that 'thresh sessions convert' reads, a directory or an agent's
 database with sessions, a session in a database as 'DATABASE#ID', or '-' for standard input. Without
-FILE, thresh looks where agents keep their sessions on this machine and takes the newest.`
-
-const nothingLeaves = `
+FILE, thresh looks where agents keep their sessions on this machine and takes the newest.
 Nothing leaves the machine.`
 
 // sources are the flags of a command that finds sessions itself. lastGiven says that the user chose last: a directory
@@ -58,9 +56,6 @@ func (a *app) addSources(cmd *cobra.Command, last int) *sources {
 	complete(cmd, "agent", recordings.Agents()...)
 	_ = cmd.MarkFlagDirname("project")
 	cmd.Long += sourcesHelp
-	if cmd.Name() != "probe" { // whose model is a provider's
-		cmd.Long += nothingLeaves
-	}
 	cmd.Args = func(cmd *cobra.Command, given []string) error {
 		s.lastGiven = cmd.Flags().Changed("last")
 		switch {

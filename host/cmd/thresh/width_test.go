@@ -23,7 +23,7 @@ func TestEveryLineFitsATerminal(t *testing.T) {
 		append([]string{"compare", "--sessions", "--min-recall", "100", "--set", "model.contextLimit=20000",
 			"--strategy", "high-density,top-down-truncation"}, samples...)}
 	for _, file := range append(samples, recorded...) {
-		commands = append(commands, []string{"explain", file}, []string{"tokens", file})
+		commands = append(commands, []string{"explain", file})
 	}
 	for _, args := range commands {
 		r := p.run(args...)

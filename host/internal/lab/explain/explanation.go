@@ -21,6 +21,10 @@ type Explanation struct {
 	// Rules say what each rule of each step came to, those that saved most first. What [StepRecorder] removed, the
 	// agent's own compaction, no strategy saved.
 	Rules []Rule `json:"rules,omitempty"`
+	// Tools and Files say what the calls of each tool, and about each file, counted when they were added, with their
+	// responses. They overlap: a call counts for its tool and for each of its files.
+	Tools []Share `json:"tools,omitempty"`
+	Files []Share `json:"files,omitempty"`
 }
 
 // Status is the state of an entry at the end of the replay.

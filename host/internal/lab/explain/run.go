@@ -56,6 +56,7 @@ func Run(ctx context.Context, h *window.Host, t *transcript.Transcript, o Option
 		}
 	}
 	out := r.Explanation()
+	out.Tools, out.Files = shares(t.Entries[:len(r.entries)], o.Taxonomy, t.Dir, recording.Counted.Counter())
 	out.Strategy = h.Config().Settings().Compression.Strategy
 	return out, nil
 }

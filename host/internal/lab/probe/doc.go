@@ -1,6 +1,6 @@
 // Package probe asks models what they can still tell from what strategies leave of recorded sessions.
 //
-// It is for the command `thresh probe`. A book ([Book]) is a directory in which the work is kept: [Book.Plan] replays
+// It is for the command `thresh-probe`. A book ([Book]) is a directory in which the work is kept: [Book.Plan] replays
 // sessions, chooses moments and keeps what each variant left at them. [Book.Check] reads what was worked through so
 // far, writes the sheets that have become possible, and says what is missing. Anybody can work through a sheet;
 // [Book.Ask] has a provider's model do it. [State.Report] adds up the grades.

@@ -176,7 +176,7 @@ func workThrough(t *testing.T, b *probe.Book, dir string) (st *probe.State, done
 				record.WriteString(text(t, filepath.Join(sheet, f)))
 			}
 			prompt := text(t, filepath.Join(sheet, "prompt.md"))
-			if strings.Contains(prompt, "thresh probe search") {
+			if strings.Contains(prompt, "thresh-probe search") {
 				for _, q := range askedIn.FindAllStringSubmatch(prompt, -1) {
 					found, err := probe.Search(t.Context(), sheet, q[1], "value-"+q[2])
 					if err != nil {

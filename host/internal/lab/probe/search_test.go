@@ -56,7 +56,7 @@ func TestASearchFindsWhatWasRemovedThenAndNothingElse(t *testing.T) {
 		prompt, context := text(t, filepath.Join(sheet, "prompt.md")), text(t, filepath.Join(sheet, "context.md"))
 		question := askedIn.FindStringSubmatch(prompt)[1]
 		find := func(words string) (string, error) { return probe.Search(t.Context(), sheet, question, words) }
-		if !strings.Contains(prompt, "thresh probe search") {
+		if !strings.Contains(prompt, "thresh-probe search") {
 			if _, err := find("value"); err == nil || !strings.Contains(err.Error(), "nothing is searched") {
 				t.Errorf("a sheet without searching: %v", err)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/table"
 )
 
-func probeColumns() []table.Column {
+func columns() []table.Column {
 	return []table.Column{
 		{Name: "variant"},
 		{Name: "score", Right: true},
@@ -28,36 +28,36 @@ func probeColumns() []table.Column {
 	}
 }
 
-// printProbes prints what the grades add up to, and plainly what is missing.
-func (a *app) printProbes(st *probe.State) error {
+// print prints what the grades add up to, and plainly what is missing.
+func (p *program) print(st *probe.State) error {
 	r := st.Report()
-	if a.output == "json" {
-		return a.printJSON(r)
+	if p.json {
+		return p.printJSON(r)
 	}
 	if r.Questions > 0 {
-		if err := a.printScores(r); err != nil {
+		if err := p.printScores(r); err != nil {
 			return err
 		}
 		if len(r.Failed)+len(r.Problems)+len(r.Missing) > 0 {
-			fmt.Fprintln(a.out)
+			fmt.Fprintln(p.out)
 		}
 	}
 	for _, f := range r.Failed {
-		fmt.Fprintln(a.out, "failed: "+f)
+		fmt.Fprintln(p.out, "failed: "+f)
 	}
 	for _, problem := range r.Problems {
-		fmt.Fprintln(a.out, "cannot be used: "+problem)
+		fmt.Fprintln(p.out, "cannot be used: "+problem)
 	}
 	for _, t := range r.Missing {
-		fmt.Fprintln(a.out, "missing: "+t.Output)
+		fmt.Fprintln(p.out, "missing: "+t.Output)
 	}
 	switch {
 	case st.Moments() == 0 && len(r.Failed) == 0:
-		fmt.Fprintln(a.out, "no moments: no variant removed anything before a request that the recording answers")
+		fmt.Fprintln(p.out, "no moments: no variant removed anything before a request that the recording answers")
 	case len(r.Missing) > 0:
-		fmt.Fprintf(a.out, "%s to be worked through now, about %d after them\n", plural(len(r.Missing), "sheet"), st.Later)
+		fmt.Fprintf(p.out, "%s to be worked through now, about %d after them\n", plural(len(r.Missing), "sheet"), st.Later)
 	case r.Questions == 0:
-		fmt.Fprintln(a.out, "no question can be scored")
+		fmt.Fprintln(p.out, "no question can be scored")
 	}
 	return nil
 }
@@ -70,39 +70,39 @@ func average(s *probe.Score, format string) string {
 	return fmt.Sprintf(format, s.Mean)
 }
 
-func (a *app) printScores(r *probe.Report) error {
-	t := table.New(probeColumns()...)
+func (p *program) printScores(r *probe.Report) error {
+	t := table.New(columns()...)
 	for _, v := range r.Variants {
 		t.Row(v.Variant, v.Score.String(), v.Score.Between(), v.Kinds["continuation"].String(), v.Kinds["artifacts"].String(),
 			v.Kinds["decisions"].String(), v.Kinds["details"].String(), table.Percentage(100*v.Wrong),
 			table.Percentage(100*v.Unknown), v.After.String(), v.Worst.Points(), table.Short(v.Left), average(v.Searches, "%.1f"),
 			average(v.Found, "%.0f"), compare.Change.Text(v.Relative))
 	}
-	if err := a.printTable(t); err != nil {
+	if err := p.printTable(t); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "\n%s at %s of %s", plural(r.Questions, "question"), plural(r.Moments, "moment"),
+	fmt.Fprintf(p.out, "\n%s at %s of %s", plural(r.Questions, "question"), plural(r.Moments, "moment"),
 		plural(r.Sessions, "session"))
 	if r.Dropped > 0 {
-		fmt.Fprintf(a.out, "; %d dropped, as the whole history did not answer them in full", r.Dropped)
+		fmt.Fprintf(p.out, "; %d dropped, as the whole history did not answer them in full", r.Dropped)
 	}
 	if r.Open > 0 {
-		fmt.Fprintf(a.out, "; %d left out, as an answer or a grade is missing", r.Open)
+		fmt.Fprintf(p.out, "; %d left out, as an answer or a grade is missing", r.Open)
 	}
-	fmt.Fprintf(a.out, "\ngraders agreed on %d of %d answers; intervals are 95 %% of a bootstrap over %s\n", r.Agreed,
+	fmt.Fprintf(p.out, "\ngraders agreed on %d of %d answers; intervals are 95 %% of a bootstrap over %s\n", r.Agreed,
 		r.Graded, r.Clusters)
 	for _, v := range r.Variants {
 		if v.Worst != nil && v.Variant != compare.NothingName {
-			fmt.Fprintf(a.out, "worst of %s: %s at turn %d of %s, with %s tokens\n", v.Variant, v.Worst.Points(), v.Worst.Turn,
+			fmt.Fprintf(p.out, "worst of %s: %s at turn %d of %s, with %s tokens\n", v.Variant, v.Worst.Points(), v.Worst.Turn,
 				v.Worst.Session, table.Short(v.Worst.Tokens))
 		}
 		if v.OverLimit > 0 {
-			fmt.Fprintf(a.out, "%s: %s over the limit\n", v.Variant, plural(v.OverLimit, "request"))
+			fmt.Fprintf(p.out, "%s: %s over the limit\n", v.Variant, plural(v.OverLimit, "request"))
 		}
 	}
 	for _, d := range r.Differences {
 		if d.Score.Questions > 0 {
-			fmt.Fprintf(a.out, "%s against %s: %+.2f %s\n", d.Variant, d.Than, d.Score.Mean, d.Score.Between())
+			fmt.Fprintf(p.out, "%s against %s: %+.2f %s\n", d.Variant, d.Than, d.Score.Mean, d.Score.Between())
 		}
 	}
 	return nil
