@@ -170,7 +170,7 @@ func commandGroups(a *app) []commandGroup {
 		{"Use it with an agent", []*cobra.Command{
 			wrapCommand(a), runCommand(a), serveCommand(a), accessCommand(a)}},
 		{"See what it does to sessions", []*cobra.Command{
-			compareCommand(a), explainCommand(a), restoreCommand(a), sessionsCommand(a), topCommand(a)}},
+			compareCommand(a), explainCommand(a), sessionsCommand(a), topCommand(a)}},
 		{"Try and check strategies", []*cobra.Command{
 			pluginsCommand(a), llmCommand(a)}},
 		{setUp, []*cobra.Command{

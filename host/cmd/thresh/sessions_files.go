@@ -23,9 +23,9 @@ func (s *sessions) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export ID", Short: "Print a whole session as a transcript",
 		Long: `Prints a session as it was added, before any strategy changed it: an entry a line in the native
-form, each with its id. This is the format of transcript.dir, which 'thresh restore', 'explain',
-'compare' and all other commands read. Of a damaged session it prints what was added before the
-damage, and fails.`,
+form, each with its id. This is the format of transcript.dir, which 'thresh explain', 'compare' and
+all other commands read. Of a damaged session it prints what was added before the damage, and
+fails.`,
 		Example: `  thresh sessions export s1 > s1.jsonl
   thresh sessions export s1 --file s1.jsonl && thresh explain s1.jsonl`,
 		Args: args(cobra.ExactArgs(1)),

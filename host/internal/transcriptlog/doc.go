@@ -6,6 +6,6 @@
 // the entry's id in its session's history, to find the original of an entry that a strategy removed. Each change of the
 // system prompt is a line of its own, without id.
 //
-// Start at [Open], which creates a session's file and returns its [Log]. line.go defines a line, [Find] reads an entry
-// from a file, and [Index] finds entries of a transcript by id.
+// Start at [Open], which creates a session's file and returns its [Log]. line.go defines a line; [Find] reads an entry
+// from a file.
 package transcriptlog

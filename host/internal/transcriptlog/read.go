@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -64,7 +63,7 @@ func find(ctx context.Context, in io.Reader, id string, longest int) (found []co
 			// Ids of entries are unique.
 			return []content.Content{c}, unread, nil
 		// The id may also be in a text, which does not make the entry part of the call.
-		case slices.Contains(calls(c), id):
+		case Holds(c, id):
 			found = append(found, c)
 		}
 	}
