@@ -27,7 +27,7 @@ LEAN  := $(FLAGS) CGO_ENABLED=0
 TEST  := $(GO) test -vet=off -ldflags='-s -w' -timeout 30m -p $(shell expr 2 '*' $(CPUS))
 
 .PHONY: help build probe plugins demo test test-plain race lint docs test-adapters test-clients test-dist test-windows test-vm soak fuzz bench \
-	bench-docs bench-peers corpus prices picture proto generate dist clean tools
+	bench-peers corpus prices picture proto generate dist clean tools
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1	\2/p' $(MAKEFILE_LIST) | awk -F'	' '{printf "  %-13s%s\n", $$1, $$2}'
@@ -161,9 +161,6 @@ ifeq ($(origin BENCH),file)
 	$(GO) test -run '^$$' -bench '^BenchmarkSessionMemory$$' -benchtime $(or $(SESSIONS),200)x ./host/internal/window >> $(BIN)/bench.txt
 endif
 	@$(GO) tool -modfile=tools/go.mod benchstat $(BIN)/bench.txt
-
-bench-docs: ## put what 'make bench' measured into docs/performance.md
-	cd tools && $(GO) run ./benchreport ../docs/performance.md < ../$(BIN)/bench.txt
 
 # Each session that SESSIONS names is a row; with TOGETHER=1 all in a directory are one, such as a fork and its parent.
 SESSIONS ?= $(BIN)/corpus/sessions

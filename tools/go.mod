@@ -12,7 +12,6 @@ tool (
 
 require (
 	github.com/bufbuild/protocompile v0.14.1
-	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
 	google.golang.org/protobuf v1.36.12
 )
 
@@ -22,6 +21,7 @@ require (
 	github.com/stretchr/testify v1.11.1 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/mod v0.41.0 // indirect
+	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da // indirect
 	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/telemetry v0.0.0-20260924152758-ed294f943157 // indirect
