@@ -118,7 +118,7 @@ func Kinds() []KindRow {
 		{KindAnswer, http.StatusInternalServerError, "the plugin's answer breaks the rules and was not applied",
 			"tell its author"},
 		{KindModel, http.StatusInternalServerError, "the model that a strategy called failed",
-			"retry if `retryable`; `thresh llm check`"},
+			"retry if `retryable`; `thresh doctor --call`"},
 		{KindOverflow, http.StatusUnprocessableEntity, "the request does not fit, although everything was tried",
 			"send `missingTokens` less"},
 		{KindCanceled, StatusCanceled, "the request was cancelled, or the host is ending", ""},

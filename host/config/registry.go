@@ -135,7 +135,7 @@ func Specs() []Spec {
 				"are deleted."}),
 		behavior(Spec{Key: "prompts.dir", By: ByProject | BySession, Type: Path, Default: "",
 			DefaultText: "the shipped prompts", optional: true,
-			Meaning: "Directory with your own prompts, see 'thresh llm prompts eject'; empty for none."}),
+			Meaning: "Directory with your own prompts, see 'thresh prompts eject'; empty for none."}),
 
 		host(Spec{Key: "plugins.dirs", Type: Paths,
 			DefaultText: "$XDG_DATA_HOME/thresh/plugins (~/.local/share/thresh/plugins)",

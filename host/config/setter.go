@@ -99,7 +99,7 @@ func judge(by Setter, key string, s Spec, value any, at Origin, pl places) *Erro
 		}
 		e.Value, e.Problem = show(value), fmt.Sprintf("is not granted to the access token %q", by.Token)
 		if freeName().MatchString(name) {
-			e.Allowed = fmt.Sprintf("a token that is made with: thresh access create %s --profile %s "+
+			e.Allowed = fmt.Sprintf("a token that is made with: thresh access set %s --profile %s "+
 				"(after: thresh access revoke %[1]s)", by.Token, name)
 		}
 	default:

@@ -244,10 +244,10 @@ func TestWhatASessionMaySet(t *testing.T) {
 			": is a group of settings; want profiles.<name>.<setting>"},
 		"a granted profile": {token, "compression.profile", "cheap", ""},
 		"another profile": {token, "compression.profile", "main", `: "main" is not granted to the ` +
-			`access token "alice"; want a token that is made with: thresh access create alice --profile main ` +
+			`access token "alice"; want a token that is made with: thresh access set alice --profile main ` +
 			`(after: thresh access revoke alice)`},
 		"a profile that is none": {token, "profile", "nope", `: "nope" is not granted to the access token ` +
-			`"alice"; want a token that is made with: thresh access create alice --profile nope ` +
+			`"alice"; want a token that is made with: thresh access set alice --profile nope ` +
 			`(after: thresh access revoke alice)`},
 		"out of the host's profile": {token, "profile", "", `: "" is not granted to the access token "alice"`},
 		"what is no name":           {token, "profile", "a b", `: "a b" is not granted to the access token "alice"`},

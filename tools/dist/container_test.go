@@ -94,7 +94,7 @@ func TestTheImageServes(t *testing.T) {
 		do("rm", name)
 	}
 	url := serve()
-	token := strings.TrimSpace(do("exec", name, "/thresh", "access", "create", "alice"))
+	token := strings.TrimSpace(do("exec", name, "/thresh", "access", "set", "alice"))
 	for _, c := range [][2]string{
 		{"session.open", `{"id":"s1"}`},
 		{"history.add", `{"session":"s1","format":"anthropic","messages":[{"role":"user","content":"hello"}]}`},

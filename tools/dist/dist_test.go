@@ -130,11 +130,11 @@ func TestTheAdministratorAndTheServiceUseOneStore(t *testing.T) {
 	run(t, "dpkg", "--root="+root, "--force-depends", "--install", made(t, "thresh_*_"+runtime.GOARCH+".deb"))
 	service := []string{"XDG_STATE_HOME=/var/lib", "TMPDIR=/tmp"} // as the unit says
 	for _, name := range []string{"alice", "bob"} {
-		said := inRoot(t, root, "0:0", []string{"HOME=/root"}, "/usr/bin/thresh", "access", "create", name, config)
+		said := inRoot(t, root, "0:0", []string{"HOME=/root"}, "/usr/bin/thresh", "access", "set", name, config)
 		if !strings.Contains(said, "store=sqlite:/var/lib/thresh/sessions.db") {
 			t.Errorf("it does not say where:\n%s", said)
 		}
-		inRoot(t, root, user, service, "/usr/bin/thresh", "config", "check", config)
+		inRoot(t, root, user, service, "/usr/bin/thresh", "doctor", "--quick", config)
 		if seen := inRoot(t, root, user, service, "/usr/bin/thresh", "access", "list", config); !strings.Contains(seen, name) {
 			t.Errorf("the service sees:\n%s", seen)
 		}

@@ -105,7 +105,7 @@ func TestTheImageRunsOnItsOwnFiles(t *testing.T) {
 	if n := strings.Count(list, `"state":"ready"`); n != 5 {
 		t.Errorf("%d strategies are ready:\n%s", n, list)
 	}
-	inside("access", "create", "alice") // into the volume
+	inside("access", "set", "alice") // into the volume
 	if list := inside("access", "list"); !strings.Contains(list, "alice") {
 		t.Errorf("access list:\n%s", list)
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
@@ -24,7 +23,7 @@ import (
 
 const accessHelp = `An access token lets a client use 'thresh serve'. Sessions belong to the token's name, and clients
 with other tokens cannot see that they exist. The session store keeps only a hash of each token, so
-'create' prints a token once.
+'set' prints a token once.
 
 A new token is accepted, and a revoked one refused, within a second. The sessions of a revoked token
 stay; a new token of the same name gets them. The tokens are in the store: after a backup of it was
@@ -32,47 +31,40 @@ restored, revoke again what was revoked since the backup was made.`
 
 func accessCommand(a *app) *cobra.Command {
 	return group("access", "Decide who may use 'thresh serve'", accessHelp,
-		accessCreateCommand(a), accessListCommand(a), accessRevokeCommand(a), accessRotateCommand(a),
-		accessSetCommand(a), accessUsageCommand(a))
+		accessSetCommand(a), accessListCommand(a), accessRevokeCommand(a), accessUsageCommand(a))
 }
 
-// accessCreateCommand creates the store if need be: access is usually granted before the first session.
-func accessCreateCommand(a *app) *cobra.Command {
-	var g access.Grant
+// accessSetCommand creates the store if need be: access is usually granted before the first session.
+func accessSetCommand(a *app) *cobra.Command {
+	g := granting{app: a}
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Make a token, and print it",
-		Example: `  thresh access create alice
-  thresh access create ci --sessions 50 --usd-per-day 2.50
-  thresh access create bob --profile summaries`,
+		Use: "set NAME", Short: "Make a token, change what it may do, or replace it",
+		Long: `Makes a token for a name that has none, and prints it. For a name that has one, it changes the limits
+or profiles, within a second and without a new token: what no flag names stays; --profile replaces all
+profiles, and --profile '' takes them away.
+
+--rotate makes another token, with the same sessions, limits and profiles, and prints it. The old one
+is accepted for the time in --keep-old, in which its clients get the new one. A leaked token is
+refused at once with --keep-old 0.`,
+		Example: `  thresh access set alice
+  thresh access set ci --sessions 50 --usd-per-day 2.50
+  thresh access set bob --profile summaries
+  thresh access set ci --rotate --keep-old 1h`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			if err := g.Limits.Check(); err != nil {
+			if err := g.check(cmd); err != nil {
 				return usage(cmd, err)
 			}
 			return a.withStore(cmd, true, func(ctx context.Context, c *config.Config, in store.Store) error {
-				if err := checkProfiles(c, g.Profiles); err != nil {
-					return err
+				token, err := g.set(ctx, c, in, given[0])
+				if err == nil && token != "" {
+					_, err = fmt.Fprintln(a.out, token)
 				}
-				token, err := access.Create(ctx, in, given[0], g.Limits, g.Profiles...)
-				// A token is never replaced by mistake: clients that use it would be shut out without a warning.
-				if errors.Is(err, store.ErrExists) {
-					return fmt.Errorf("%s has a token: 'thresh access rotate %[1]s' makes another one for it, and "+
-						"'thresh access set %[1]s' changes its limits", given[0])
-				}
-				if err != nil {
-					return err
-				}
-				a.logChange(c, "access token created", "token", given[0], "profiles", g.Profiles, "store", storeInUse(c))
-				_, err = fmt.Fprintln(a.out, token)
 				return err
 			})
 		},
 	}
-	grantFlags(cmd.Flags(), &g)
-	return cmd
-}
-
-func grantFlags(f *pflag.FlagSet, g *access.Grant) {
+	f := cmd.Flags()
 	f.IntVar(&g.Limits.Sessions, "sessions", 0, "how many sessions it may have, open or stored (0: no limit)")
 	f.IntVar(&g.Limits.Requests, "requests", 0, "how many of its requests may be in progress at a time (0: no limit)")
 	f.IntVar(&g.Limits.RequestBytes, "request-bytes", 0, "how many bytes one request may have (0: no limit)")
@@ -81,81 +73,76 @@ func grantFlags(f *pflag.FlagSet, g *access.Grant) {
 		"how many USD its compressions may spend each UTC day (0: no limit)")
 	f.StringSliceVar(&g.Profiles, "profile", nil,
 		"`PROFILE` that its sessions may choose by name, with its model and key; may be repeated")
-}
-
-// accessRotateCommand leaves no moment at which a client has no valid token.
-func accessRotateCommand(a *app) *cobra.Command {
-	var keep time.Duration
-	cmd := &cobra.Command{
-		Use: "rotate NAME", Short: "Make another token for a name, and print it",
-		Long: `Makes another token for a name, with the same sessions, limits and profiles. The old one is accepted
-for the time in --keep-old, in which its clients get the new one. A leaked token is refused at once
-with --keep-old 0.`,
-		Example: `  thresh access rotate ci --keep-old 1h`,
-		Args:    args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, given []string) error {
-			if keep < 0 {
-				return usage(cmd, errors.New("--keep-old is at least 0"))
-			}
-			return a.withStore(cmd, false, func(ctx context.Context, c *config.Config, in store.Store) error {
-				token, err := access.Rotate(ctx, in, given[0], keep)
-				if err != nil {
-					return noToken(err, given[0])
-				}
-				a.logChange(c, "access token rotated", "token", given[0], "old for", keep, "store", storeInUse(c))
-				_, err = fmt.Fprintln(a.out, token)
-				return err
-			})
-		},
-	}
-	cmd.Flags().DurationVar(&keep, "keep-old", 24*time.Hour, "for how long the old token is accepted, too")
+	f.BoolVar(&g.rotate, "rotate", false, "make another token for the name")
+	f.DurationVar(&g.keep, "keep-old", 24*time.Hour, "with --rotate: for how long the old token is accepted, too")
 	return cmd
 }
 
-func accessSetCommand(a *app) *cobra.Command {
-	var g access.Grant
-	edits := map[string]func(*access.Grant){
-		"sessions":      func(of *access.Grant) { of.Limits.Sessions = g.Limits.Sessions },
-		"requests":      func(of *access.Grant) { of.Limits.Requests = g.Limits.Requests },
-		"request-bytes": func(of *access.Grant) { of.Limits.RequestBytes = g.Limits.RequestBytes },
-		"store-bytes":   func(of *access.Grant) { of.Limits.StoreBytes = g.Limits.StoreBytes },
-		"usd-per-day":   func(of *access.Grant) { of.Limits.USDPerDay = g.Limits.USDPerDay },
-		"profile":       func(of *access.Grant) { of.Profiles = g.Profiles },
+// granting is what 'access set' was told.
+type granting struct {
+	*app
+	access.Grant
+	rotate bool
+	keep   time.Duration
+	// changed are the flags that were given.
+	changed []string
+}
+
+// grants are the parts of a grant, by the flag that sets them.
+var grants = map[string]func(to *access.Grant, from access.Grant){
+	"sessions":      func(to *access.Grant, from access.Grant) { to.Limits.Sessions = from.Limits.Sessions },
+	"requests":      func(to *access.Grant, from access.Grant) { to.Limits.Requests = from.Limits.Requests },
+	"request-bytes": func(to *access.Grant, from access.Grant) { to.Limits.RequestBytes = from.Limits.RequestBytes },
+	"store-bytes":   func(to *access.Grant, from access.Grant) { to.Limits.StoreBytes = from.Limits.StoreBytes },
+	"usd-per-day":   func(to *access.Grant, from access.Grant) { to.Limits.USDPerDay = from.Limits.USDPerDay },
+	"profile":       func(to *access.Grant, from access.Grant) { to.Profiles = from.Profiles },
+}
+
+func (g *granting) check(cmd *cobra.Command) error {
+	g.changed = slices.DeleteFunc(slices.Sorted(maps.Keys(grants)), func(flag string) bool { return !cmd.Flags().Changed(flag) })
+	switch {
+	case g.rotate && len(g.changed) > 0:
+		return fmt.Errorf("--rotate keeps limits and profiles: change --%s by a command of its own", g.changed[0])
+	case !g.rotate && cmd.Flags().Changed("keep-old"):
+		return errors.New("--keep-old goes with --rotate")
+	case g.keep < 0:
+		return errors.New("--keep-old is at least 0")
 	}
-	cmd := &cobra.Command{
-		Use: "set NAME", Short: "Change the limits or profiles of a token",
-		Long: `Changes what a token may do, within a second and without a new token. What no flag names stays;
---profile replaces all profiles, and --profile '' takes them away.`,
-		Example: `  thresh access set ci --sessions 100 --usd-per-day 0`,
-		Args:    args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, given []string) error {
-			maps.DeleteFunc(edits, func(flag string, _ func(*access.Grant)) bool { return !cmd.Flags().Changed(flag) })
-			if len(edits) == 0 {
-				return usage(cmd, errors.New("needs a limit or a profile to change"))
-			}
-			if err := g.Limits.Check(); err != nil {
-				return usage(cmd, err)
-			}
-			return a.withStore(cmd, false, func(ctx context.Context, c *config.Config, in store.Store) error {
-				if err := checkProfiles(c, g.Profiles); err != nil {
-					return err
-				}
-				err := access.Set(ctx, in, given[0], func(of *access.Grant) {
-					for _, edit := range edits {
-						edit(of)
-					}
-				})
-				if err != nil {
-					return noToken(err, given[0])
-				}
-				a.logChange(c, "access token changed", "token", given[0], "changed", slices.Sorted(maps.Keys(edits)),
-					"store", storeInUse(c))
-				return nil
-			})
-		},
+	return g.Limits.Check()
+}
+
+// set returns the token that was made, "" for none.
+func (g *granting) set(ctx context.Context, c *config.Config, in store.Store, name string) (string, error) {
+	if g.rotate {
+		token, err := access.Rotate(ctx, in, name, g.keep)
+		if err == nil {
+			g.logChange(c, "access token rotated", "token", name, "old for", g.keep, "store", storeInUse(c))
+		}
+		return token, noToken(err, name)
 	}
-	grantFlags(cmd.Flags(), &g)
-	return cmd
+	if err := checkProfiles(c, g.Profiles); err != nil {
+		return "", err
+	}
+	token, err := access.Create(ctx, in, name, g.Limits, g.Profiles...)
+	switch {
+	case err == nil:
+		g.logChange(c, "access token created", "token", name, "profiles", g.Profiles, "store", storeInUse(c))
+		return token, nil
+	case !errors.Is(err, store.ErrExists):
+		return "", err
+	case len(g.changed) == 0:
+		// A token is never replaced by mistake: clients that use it would be shut out without a warning.
+		return "", fmt.Errorf("%s has a token: name a limit or profile to change, or --rotate to make another one", name)
+	}
+	err = access.Set(ctx, in, name, func(of *access.Grant) {
+		for _, flag := range g.changed {
+			grants[flag](of, g.Grant)
+		}
+	})
+	if err == nil {
+		g.logChange(c, "access token changed", "token", name, "changed", g.changed, "store", storeInUse(c))
+	}
+	return "", noToken(err, name)
 }
 
 func noToken(err error, name string) error {
@@ -200,7 +187,7 @@ type shownAccess struct {
 	Name    string     `json:"name"`
 	Created time.Time  `json:"created"`
 	Revoked *time.Time `json:"revoked,omitempty"`
-	// OldUntil is when the token that 'rotate' replaced is refused; none if only the newest is accepted.
+	// OldUntil is when a token that was replaced is refused; none if only the newest is accepted.
 	OldUntil *time.Time    `json:"oldUntil,omitempty"`
 	Limits   access.Limits `json:"limits"`
 	Profiles []string      `json:"profiles,omitempty"`

@@ -26,7 +26,7 @@ func TestATokenTakesNothingOfTheHost(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer elsewhere.Close()
 	token := func(args ...string) string {
-		return strings.TrimSpace(p.run(append([]string{"access", "create"}, args...)...).done(t).stdout)
+		return strings.TrimSpace(p.run(append([]string{"access", "set"}, args...)...).done(t).stdout)
 	}
 	mallory, alice := token("mallory"), token("alice", "--profile", "filed")
 	s := p.listening(p.command("serve", "--set", "serve.listen=127.0.0.1:0"))

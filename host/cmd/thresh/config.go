@@ -12,8 +12,7 @@ import (
 )
 
 func configCommand(a *app) *cobra.Command {
-	return group("config", "Check and show the settings in force, price lists and JSON Schemas", "",
-		configCheck(a), configExplain(a), pricesCommand(a), schemaCommand(a))
+	return group("config", "Show the settings in force, and price lists", "", configExplain(a), pricesCommand(a))
 }
 
 func configExplain(a *app) *cobra.Command {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
@@ -23,14 +24,18 @@ import (
 type doctorReport struct {
 	// System is the operating system and architecture, as Go names them. Isolation, Integrity and LockFile are the
 	// values in force of the settings plugins.isolation, plugins.integrity and plugins.lockFile.
-	System    string          `json:"system"`
-	Isolation string          `json:"isolation"`
-	Integrity string          `json:"integrity"`
-	LockFile  string          `json:"lockFile"`
-	Prices    pricesReport    `json:"prices"`
-	Checks    []isolate.Check `json:"checks"`
-	Sessions  *storeReport    `json:"sessions,omitempty"`
-	Agents    []agentReport   `json:"agents,omitempty"`
+	System    string `json:"system"`
+	Isolation string `json:"isolation"`
+	Integrity string `json:"integrity"`
+	LockFile  string `json:"lockFile"`
+	// Configuration has a line for each problem that keeps 'thresh serve' from starting.
+	Configuration []string        `json:"configuration"`
+	Plugins       []pluginReport  `json:"plugins"`
+	Model         *modelReport    `json:"model,omitempty"`
+	Prices        pricesReport    `json:"prices"`
+	Checks        []isolate.Check `json:"checks"`
+	Sessions      *storeReport    `json:"sessions,omitempty"`
+	Agents        []agentReport   `json:"agents,omitempty"`
 }
 
 // pricesReport says how old prices are. Base is the day of the catalogue that most shipped lists are converted from,
@@ -76,11 +81,17 @@ var keptFrom = map[isolate.Measure]string{
 // doctorCommand asks the kernel for each isolation measure instead of guessing from its version: containers and
 // security modules disable what the kernel could do.
 func doctorCommand(a *app) *cobra.Command {
+	var call, quick, insecure bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Show how well this machine can isolate plugins",
-		Long: `Shows each isolation measure, whether it works on this machine, and the settings that control
-isolation. It starts no plugin, but tries whether namespaces work.
+		Short: "Say whether this machine, configuration, plugins and model will work",
+		Long: `Finds what is wrong with the configuration as 'thresh serve' would use it: strategies without a
+plugin, also in profiles, the model's key, price lists, addresses, certificates, the store. Each
+problem has the file and line to mend. Then it starts each plugin as 'thresh plugins list' does, and
+shows the model that writes summaries; --call makes one tiny call to it, which may cost a fraction
+of a cent.
+
+It shows each isolation measure, and whether it works on this machine.
 
 Not limited on any system: CPU time within a call. Where the measure "sockets" does not work, a
 plugin can connect to any Unix socket in the file system that your user may open: run thresh as a
@@ -94,33 +105,60 @@ Exceptions are granted to a plugin by name: plugins.grants.<name>.network, .proc
 It shows how old the price lists are: model.priceFile brings newer ones.
 
 Where sessions are stored (sessions.store), the whole store is read and checked, every record of
-every session; if it is not whole, the exit status is 1. For each agent on this machine that
-'thresh wrap' knows, it shows which variables are set already, and what in the agent a base URL
-switches off.`,
+every session. For each agent on this machine that 'thresh wrap' knows, it shows which variables are
+set already, and what in the agent a base URL switches off.
+
+The exit status is 1 if the configuration, the strategy in force, the model or the store cannot be
+used. --quick checks the configuration alone, prints nothing but problems, calls no model, starts no
+plugin and changes nothing.`,
+		Example: `  thresh doctor
+  thresh doctor --call --set compression.profile=summaries
+  thresh doctor --quick --config /etc/thresh/thresh.yaml && systemctl reload thresh`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.loadConfig(cmd)
+			if quick && (call || cmd.Flags().Changed("output")) {
+				return usage(cmd, errors.New("--quick makes no report: leave --call and --output out"))
+			}
+			c, err := a.serveConfig(cmd)
 			if err != nil {
 				return err
 			}
-			set := c.Settings().Plugins
-			report := doctorReport{
-				System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: set.Isolation, Integrity: set.Integrity,
-				LockFile: set.LockFile, Prices: checkPrices(c.Settings().Model.PriceFile), Checks: window.Isolation(),
-				Agents: a.agentReports(),
+			wrong := a.checkConfiguration(cmd, c, insecure)
+			if quick {
+				return wrong
 			}
-			if report.Sessions, err = a.checkStore(cmd); err != nil {
+			set := c.Settings()
+			report := doctorReport{
+				System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: set.Plugins.Isolation,
+				Integrity: set.Plugins.Integrity, LockFile: set.Plugins.LockFile, Configuration: lines(wrong),
+				Prices: checkPrices(set.Model.PriceFile), Checks: window.Isolation(), Agents: a.agentReports(),
+			}
+			if report.Plugins, report.Model, err = a.checkHost(cmd, c, call); err != nil {
 				return err
 			}
+			report.Sessions = a.checkStore(cmd, c)
 			err = a.show(report, func() error { return a.printReport(report) })
-			if err == nil && report.Sessions != nil && !report.Sessions.Whole {
+			if err == nil && (wrong != nil || !usable(set.Compression.Strategy, report.Plugins) ||
+				report.Model != nil && report.Model.Problem != "" || report.Sessions != nil && !report.Sessions.Whole) {
 				return errReported
 			}
 			return err
 		},
 	}
+	f := cmd.Flags()
+	f.BoolVar(&call, "call", false, "ask the model for one word")
+	f.BoolVar(&quick, "quick", false, "check the configuration alone")
+	f.BoolVar(&insecure, "insecure", false, "check the configuration as 'thresh serve --insecure' would use it")
 	a.addOutput(cmd)
 	return cmd
+}
+
+// lines returns the lines of an error that joins others; never nil.
+func lines(err error) []string {
+	if err == nil {
+		return []string{}
+	}
+	return strings.Split(err.Error(), "\n")
 }
 
 func checkPrices(file string) pricesReport {
@@ -140,26 +178,22 @@ func checkPrices(file string) pricesReport {
 	return r
 }
 
-// checkStore reads the store of 'thresh serve'; nil without an error if nothing is stored. A store that cannot be
+// checkStore reads the store; nil if nothing is stored. A store that cannot be
 // opened is part of the report: the command is run to find out. Like a service it opens the store next to hosts that
 // are using it.
-func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
-	c, err := a.serveConfig(cmd)
-	if err != nil {
-		return nil, err
-	}
+func (a *app) checkStore(cmd *cobra.Command, c *config.Config) *storeReport {
 	setting := c.Settings().Sessions.Store
 	// "sqlite" without a path means that there is no home directory, and so no file.
 	path, file := strings.CutPrefix(setting, "sqlite:")
 	info, err := os.Stat(path)
 	if setting == "memory" || setting == "sqlite" || file && errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	empty := file && err == nil && info.Size() == 0
 	r := &storeReport{Store: storeShown(c)}
 	if empty {
 		r.Problem = "the file is empty: if it had sessions, restore a backup"
-		return r, nil
+		return r
 	}
 	kept, err := openStore(cmd.Context(), c)
 	if err == nil {
@@ -178,7 +212,7 @@ func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 		r.Problem = err.Error()
 	}
 	r.Whole = err == nil && len(r.Damaged) == 0
-	return r, nil
+	return r
 }
 
 // printReport prints the settings, the table of measures and, in full, the reason for each one that does not work. A
@@ -186,6 +220,9 @@ func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 func (a *app) printReport(r doctorReport) error {
 	fmt.Fprintf(a.out, "system             %s\nplugins.isolation  %s\nplugins.integrity  %s\nplugins.lockFile   %s\n",
 		r.System, r.Isolation, r.Integrity, dash(r.LockFile))
+	a.printConfiguration(r.Configuration)
+	a.printPluginStates(r.Plugins)
+	a.printModel(r.Model)
 	if p := r.Prices; p.Problem != "" {
 		fmt.Fprintf(a.out, "prices             %s\n\n", strings.ReplaceAll(p.Problem, "\n", "\n                   "))
 	} else {

@@ -37,7 +37,7 @@ func newBank(t *testing.T, kind string, payers ...string) *bank {
 		Reply: func(*modelapi.Request) modelapi.Reply { return *b.reply.Load() }})
 	t.Cleanup(b.sweep)            // some of its services are killed
 	for _, name := range payers { // before the service begins, which looks once a second
-		b.token[name] = b.says("access", "create", name, "--usd-per-day", "2.5")
+		b.token[name] = b.says("access", "set", name, "--usd-per-day", "2.5")
 	}
 	return b
 }

@@ -24,8 +24,8 @@ func promptsShow(a *app) *cobra.Command {
 		Long: `Prints the prompt that a strategy gets: the built-in one, or the file in prompts.dir that overrides
 it. Files are looked up as STRATEGY/MODEL/NAME.md, STRATEGY/NAME.md, MODEL/NAME.md and NAME.md, in
 this order. The source is printed on standard error. NAME defaults to "compression".`,
-		Example: `  thresh llm prompts show
-  thresh llm prompts show --strategy one-shot --model gpt-4o-mini`,
+		Example: `  thresh prompts show
+  thresh prompts show --strategy one-shot --model gpt-4o-mini`,
 		Args:      args(cobra.MaximumNArgs(1)),
 		ValidArgs: prompts.Names(),
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -64,7 +64,7 @@ func promptsEject(a *app) *cobra.Command {
 		Short: "Write the shipped prompts to a directory, to edit them",
 		Long: `Writes the shipped prompts to DIR, or to prompts.dir. Existing files are never overwritten. Set
 prompts.dir to the directory to use them.`,
-		Example: `  thresh llm prompts eject ./prompts && thresh --set prompts.dir=./prompts llm prompts show`,
+		Example: `  thresh prompts eject ./prompts && thresh --set prompts.dir=./prompts prompts show`,
 		Args:    args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			c, err := a.loadConfig(cmd)

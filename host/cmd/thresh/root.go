@@ -172,7 +172,7 @@ func commandGroups(a *app) []commandGroup {
 		{"See what it does to sessions", []*cobra.Command{
 			compareCommand(a), explainCommand(a), sessionsCommand(a), topCommand(a)}},
 		{"Try and check strategies", []*cobra.Command{
-			pluginsCommand(a), llmCommand(a)}},
+			pluginsCommand(a), promptsCommand(a)}},
 		{setUp, []*cobra.Command{
 			configCommand(a), doctorCommand(a)}},
 	}

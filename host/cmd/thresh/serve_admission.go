@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/window"
 )
 
-// Who may connect where, and how both sides prove who they are. 'config check' asks the same as a start and a reload.
+// Who may connect where, and how both sides prove who they are. 'doctor --quick' asks the same as a start and a reload.
 
 // admission is that of one address. A Unix socket needs nothing: its permissions let only the user in. An address that
 // other machines reach needs a certificate or --insecure, and has no local token.

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 )
 
-// What keeps a service from starting, and can be known without opening an address, is found by 'config check' too, which
+// What keeps a service from starting, and can be known without opening an address, is found by 'doctor --quick' too, which
 // asks the same function.
 func TestAddressesAreCheckedBeforeTheyAreOpened(t *testing.T) {
 	t.Parallel()

@@ -87,7 +87,7 @@ func TestServingOtherMachinesWithTLS(t *testing.T) {
 			t.Errorf("%s: %d: %s", flags, r.code, r.stderr)
 		}
 	}
-	token := strings.TrimSpace(p.run("access", "create", "alice").stdout)
+	token := strings.TrimSpace(p.run("access", "set", "alice").stdout)
 	s := p.serveNetwork("--set", "serve.listen=0.0.0.0:0", "--set", "serve.tls.cert=a.pem",
 		"--set", "serve.tls.key=a.key")
 	if strings.Contains(s.log.String(), "--insecure") {
@@ -300,7 +300,7 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 	t.Parallel()
 	calls := make(chan *modelapi.Request, 10)
 	p := newLLMPlace(t, "openai", modelapi.Options{OnRequest: func(c *modelapi.Request) { calls <- c }})
-	token := strings.TrimSpace(p.run("access", "create", "alice", "--sessions", "1", "--requests", "1",
+	token := strings.TrimSpace(p.run("access", "set", "alice", "--sessions", "1", "--requests", "1",
 		"--request-bytes", "500000", "--store-bytes", "20000", "--usd-per-day", "0.3").stdout)
 	serve := func(listen string) (*server, *client.Client) {
 		s := p.listening(p.command("serve", "--set", "serve.listen="+listen))

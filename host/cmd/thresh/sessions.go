@@ -31,7 +31,7 @@ func sessionsCommand(a *app) *cobra.Command {
 	s := &sessions{app: a}
 	cmd := group("sessions", "Show, search, export, convert and delete sessions", sessionsHelp,
 		convertCommand(a), s.listCommand(), s.showCommand(), s.exportCommand(), s.importCommand(), s.searchCommand(),
-		s.mcpCommand(), s.removeCommand(), s.vacuumCommand())
+		s.mcpCommand(), s.removeCommand())
 	cmd.PersistentFlags().StringVar(&s.owner, "owner", "",
 		"the sessions of the access token `NAME`; without it, that of the local user, or else the only one")
 	return cmd
@@ -108,7 +108,7 @@ func shown(h store.Head) shownSession {
 // of the sessions.
 type shownStore struct {
 	Store string `json:"store"`
-	// Free is the part of Bytes that a vacuum would return.
+	// Free is the part of Bytes that deleted sessions took.
 	Bytes    int64          `json:"bytes"`
 	Free     int64          `json:"free"`
 	Sessions []shownSession `json:"sessions"`
@@ -164,7 +164,7 @@ func (s *sessions) printSessions(all shownStore) error {
 	}
 	free := ""
 	if all.Free > 0 {
-		free = fmt.Sprintf(", of which 'thresh sessions vacuum' returns %s", sizeText(all.Free))
+		free = fmt.Sprintf(", of which %s are free for later ones", sizeText(all.Free))
 	}
 	_, err := fmt.Fprintf(s.out, "%s; the store takes %s%s\n",
 		plural(len(all.Sessions), "session"), sizeText(all.Bytes), free)
@@ -207,41 +207,6 @@ func (s *sessions) removeCommand() *cobra.Command {
 					errs = append(errs, err)
 				}
 				return errors.Join(errs...)
-			})
-		},
-	}
-}
-
-// vacuumCommand returns space. Hosts delete expired sessions too, but do not: rewriting the file blocks their appends.
-func (s *sessions) vacuumCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "vacuum", Short: "Delete sessions older than sessions.keep, and return their space",
-		Long: `Deletes the sessions that were not used for the time in sessions.keep, if it is set, and returns the
-space of deleted sessions to the file system. A file is rewritten to do so, which needs as
-much free space again.`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
-				before, err := kept.Size(ctx)
-				if err != nil {
-					return err
-				}
-				deleted := 0
-				if keep := c.Settings().Sessions.Keep; keep > 0 {
-					if deleted, err = kept.Expire(ctx, keep); err != nil {
-						return err
-					}
-				}
-				if err := kept.Vacuum(ctx); err != nil {
-					return err
-				}
-				after, err := kept.Size(ctx)
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(s.out, "%s deleted; the store takes %s, before %s\n", plural(deleted, "session"),
-					sizeText(after.Bytes), sizeText(before.Bytes))
-				return err
 			})
 		},
 	}

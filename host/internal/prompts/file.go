@@ -29,7 +29,7 @@ type FileError struct {
 }
 
 func (e *FileError) Error() string {
-	return fmt.Sprintf("prompt %s: %v; correct or remove it, or see the shipped prompt with: thresh llm prompts show",
+	return fmt.Sprintf("prompt %s: %v; correct or remove it, or see the shipped prompt with: thresh prompts show",
 		e.File, e.Err)
 }
 

@@ -52,7 +52,7 @@ func (e *LeasedError) Error() string {
 	return fmt.Sprintf("host %s is at work on session %q for up to %v", e.Holder, e.ID, e.Left.Round(time.Millisecond))
 }
 
-// CallTimeout bounds each call of a store except Open, Vacuum, Check and Watch, and each page of calls that read many.
+// CallTimeout bounds each call of a store except Open, Check and Watch, and each page of calls that read many.
 // A database can restart within it, and a turn fails instead of hanging.
 const CallTimeout = 10 * time.Second
 

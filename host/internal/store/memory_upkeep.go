@@ -118,8 +118,6 @@ func (m *Memory) Usage(ctx context.Context, owner string) (u Usage, err error) {
 	return u, nil
 }
 
-func (m *Memory) Vacuum(ctx context.Context) error { return m.Check(ctx) }
-
 func (m *Memory) Check(ctx context.Context) error {
 	err := m.lock(ctx)
 	if err == nil {

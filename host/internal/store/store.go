@@ -27,8 +27,6 @@ type Store interface {
 	// harm. changed must return quickly and must not call the store.
 	Watch(ctx context.Context, changed func(Notice)) error
 
-	// Vacuum returns the space of deleted sessions to the file system, where the store can.
-	Vacuum(ctx context.Context) error
 	// Ready returns why calls would fail now, or nil. It tries once, and costs a look-up, or a small write while writes
 	// are known to fail.
 	Ready(ctx context.Context) error
@@ -310,7 +308,7 @@ type Size struct {
 	Records  int64
 	// Bytes is what the store takes on disk, or in memory for a store that ends with the process.
 	Bytes int64
-	// Free is the part of Bytes that Vacuum would return.
+	// Free is the part of Bytes that deleted sessions took, and later ones will take.
 	Free int64
 }
 

@@ -17,7 +17,7 @@ import (
 
 // ErrNoVocabulary: an encoding's vocabulary is not part of the program, and not in the directory that
 // TIKTOKEN_CACHE_DIR names. Nothing is downloaded.
-var ErrNoVocabulary = errors.New("no vocabulary")
+var ErrNoVocabulary = errors.New("its vocabulary is not part of thresh")
 
 // file is a vocabulary as OpenAI publishes it, with its SHA-256.
 type file struct{ encoding, sum string }
@@ -78,17 +78,17 @@ func fromFile(encoding string) (*vocabulary, error) {
 func (f file) check() error {
 	dir := strings.TrimSpace(os.Getenv("TIKTOKEN_CACHE_DIR"))
 	if dir == "" {
-		return fmt.Errorf("token encoding %s: %w is part of thresh: download %s into a directory, as %s, and name the "+
-			"directory in TIKTOKEN_CACHE_DIR", f.encoding, ErrNoVocabulary, f.address(), f.name())
+		return fmt.Errorf("token encoding %s: %w; download %s into a directory, as %s, and name the directory in "+
+			"TIKTOKEN_CACHE_DIR", f.encoding, ErrNoVocabulary, f.address(), f.name())
 	}
 	path := filepath.Join(dir, f.name())
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("token encoding %s: %w is part of thresh, or in TIKTOKEN_CACHE_DIR: %w; download %s as %s",
+		return fmt.Errorf("token encoding %s: %w, and not in TIKTOKEN_CACHE_DIR: %w; download %s as %s",
 			f.encoding, ErrNoVocabulary, err, f.address(), path)
 	}
 	if fmt.Sprintf("%x", sha256.Sum256(text)) != f.sum {
-		return fmt.Errorf("token encoding %s: %w is part of thresh, and %s is not the published one: download %s again",
+		return fmt.Errorf("token encoding %s: %w, and %s is not the published one; download %s again",
 			f.encoding, ErrNoVocabulary, path, f.address())
 	}
 	return nil

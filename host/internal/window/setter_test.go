@@ -120,7 +120,7 @@ func TestAGrantedProfileIsInForceAsLongAsItIsGranted(t *testing.T) {
 	granted = nil
 	check(s, 200_000, 1)
 	if err := s.Set(t.Context(), "profile", "cheap"); err == nil || !strings.Contains(err.Error(),
-		"thresh access create alice --profile cheap") {
+		"thresh access set alice --profile cheap") {
 		t.Errorf("set without a grant: %v", err)
 	}
 	must(t, s.Close(), nil)

@@ -49,15 +49,6 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Vacuum implements [store.Store]. PostgreSQL keeps the space for later rows, and does this by itself too. ANALYZE is
-// for the planner, which otherwise takes a new table for empty.
-func (s *Store) Vacuum(ctx context.Context) error {
-	return s.try(ctx, func(ctx context.Context, _ bool) error {
-		_, err := s.pool.Exec(ctx, "VACUUM (ANALYZE) thresh_session, thresh_record, thresh_refer, thresh_content, thresh_piece")
-		return err
-	})
-}
-
 // Check implements [store.Store]. It looks for missing records. It reads the bytes too, to find unreadable pages.
 func (s *Store) Check(ctx context.Context) error {
 	return s.try(ctx, func(ctx context.Context, _ bool) error {

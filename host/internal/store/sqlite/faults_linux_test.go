@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -77,7 +76,7 @@ func TestNoFileStaysOpen(t *testing.T) {
 	s, h := filled(t)
 	failed := errors.New("as if the disk had failed")
 	for range 3 {
-		if err := s.outside(t.Context(), func(*sql.Conn) error { return failed }); !errors.Is(err, failed) {
+		if err := s.change(t.Context(), func(*statements, *job) error { return failed }); !errors.Is(err, failed) {
 			t.Fatal(err)
 		}
 	}

@@ -164,7 +164,7 @@ func TestACanceledCallHasNoEffect(t *testing.T) {
 	s, h := filled(t)
 	busy, release := make(chan struct{}), make(chan struct{})
 	go func() {
-		_ = s.outside(context.Background(), func(*sql.Conn) error {
+		_ = s.change(context.Background(), func(*statements, *job) error {
 			close(busy)
 			<-release
 			return nil
@@ -192,10 +192,8 @@ func TestACanceledCallHasNoEffect(t *testing.T) {
 func TestACommitWaitsForTheDisk(t *testing.T) {
 	s, _ := filled(t)
 	var mode, synchronous string
-	err := s.outside(t.Context(), func(c *sql.Conn) error {
-		return c.QueryRowContext(t.Context(), "SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous").
-			Scan(&mode, &synchronous)
-	})
+	err := s.read.QueryRowContext(t.Context(),
+		"SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous").Scan(&mode, &synchronous)
 	if err != nil || mode != "wal" || synchronous != "2" { // FULL
 		t.Errorf("journal_mode %q, synchronous %q, %v", mode, synchronous, err)
 	}
@@ -281,7 +279,8 @@ func TestDamagedFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := filled(t)
-			if err := errors.Join(s.Vacuum(t.Context()), s.Close()); err != nil { // all of it is in the file then
+			execute(t, s.path, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
 			c.damage(t, s.path)

@@ -50,7 +50,7 @@ func open(ctx context.Context, path string, steps []store.Migration) (*Store, er
 		return nil, s.fault(ctx, err)
 	}
 	// The writer comes first: readers cannot read a schema that is not there.
-	w := &writer{Store: s}
+	w := &writer{Store: s, freed: true}
 	if err := w.connect(ctx); err != nil {
 		return nil, s.fault(ctx, err)
 	}
@@ -114,6 +114,7 @@ func dsn(path string, more ...string) string {
 		fmt.Sprintf("busy_timeout(%d)", lockTimeout.Milliseconds()),
 		"synchronous(FULL)", // a commit is waited for: what is acknowledged survives a loss of power
 		"foreign_keys(1)",   // for each connection: SQLite does not keep them otherwise
+		"auto_vacuum(2)",    // of a new file: incremental, see shrink.go
 	}, more...)
 	// rw: no connection creates the file again if it is missing.
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" +

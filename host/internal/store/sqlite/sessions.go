@@ -208,7 +208,7 @@ func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time)
 				return err
 			}
 		}
-		j.notice = store.Notice{Key: key}
+		j.notice, j.frees = store.Notice{Key: key}, true
 		return nil
 	})
 }

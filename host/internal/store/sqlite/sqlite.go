@@ -83,19 +83,6 @@ func (s *Store) Watch(ctx context.Context, changed func(store.Notice)) error {
 	return s.hub.Watch(ctx, changed)
 }
 
-// Vacuum implements [store.Store]. It rewrites the file, which temporarily takes as much space again. It runs in the
-// writer, as no transaction may be open; all writing calls wait meanwhile.
-func (s *Store) Vacuum(ctx context.Context) error {
-	return s.outside(ctx, func(c *sql.Conn) error {
-		for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
-			if _, err := c.ExecContext(ctx, statement); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 // Check implements [store.Store]. It also counts each log's records, because to SQLite a missing record is no damage.
 // It reads through the pool, so writes go on.
 func (s *Store) Check(ctx context.Context) error {

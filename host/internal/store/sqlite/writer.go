@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -23,8 +24,8 @@ type job struct {
 	// do runs in a transaction that other jobs share. If its error is a refusal, such as a conflict, it has changed
 	// nothing, and the others are committed anyway.
 	do func(*statements) error
-	// alone, if set, runs instead of do, outside of transactions.
-	alone func(*sql.Conn) error
+	// frees: a call that deletes.
+	frees bool
 	// notice, if do sets it, is passed to watchers after the commit.
 	notice store.Notice
 	owned  atomic.Bool // set by who takes the job: the writer to do it, the caller to withdraw it
@@ -55,10 +56,6 @@ func (s *Store) change(ctx context.Context, do func(*statements, *job) error) er
 	return err
 }
 
-func (s *Store) outside(ctx context.Context, f func(*sql.Conn) error) error {
-	return s.submit(ctx, &job{alone: f, done: make(chan struct{})})
-}
-
 // submit hands a job to the writer and waits for it. The error is the job's, [store.ErrClosed] if the store closed
 // before the writer took it, or that of ctx if the caller withdrew it.
 func (s *Store) submit(ctx context.Context, j *job) error {
@@ -85,7 +82,7 @@ func (s *Store) submit(ctx context.Context, j *job) error {
 			return s.fault(ctx, ctx.Err())
 		}
 		// The writer has taken it and will finish it: only its answer tells whether it had an effect.
-		if errors.Is(context.Cause(ctx), store.ErrSlow) || j.alone == nil && !j.isDone(until) {
+		if errors.Is(context.Cause(ctx), store.ErrSlow) || !j.isDone(until) {
 			return &store.Fault{Cause: store.Slow, Store: s.path, Unknown: true, Err: store.ErrSlow}
 		}
 		<-j.done
@@ -117,6 +114,8 @@ type writer struct {
 	st      statements
 	version int64 // PRAGMA data_version: it changes with the commits of others
 	logSize int64 // of the write-ahead log after the last commit, in bytes
+	// freed: sessions were deleted since the file last had little free space, maybe before it was opened.
+	freed bool
 }
 
 func (w *writer) connect(ctx context.Context) (err error) {
@@ -159,11 +158,15 @@ func (w *writer) run() {
 		select {
 		case <-w.stop:
 			if w.conn != nil && !w.replaced() {
+				w.shrinkFor(shrinkAtEnd)
+			}
+			if w.conn != nil && !w.replaced() {
 				w.disconnect()
 			}
 			return
 		case <-poll.C:
 			w.poll()
+			w.shrink()
 		case first := <-w.jobs:
 			batch = w.take(batch[:0], first)
 			w.perform(batch)
@@ -172,14 +175,14 @@ func (w *writer) run() {
 	}
 }
 
-// take collects the waiting jobs, and drops withdrawn ones. A job outside of transactions ends the batch. It does not
-// wait for more: under load a batch fills during the last commit, and without load no call should be delayed.
+// take collects the waiting jobs, and drops withdrawn ones. It does not wait for more: under load a batch fills during
+// the last commit, and without load no call should be delayed.
 func (w *writer) take(batch []*job, first *job) []*job {
 	for j := first; ; {
 		if j.owned.CompareAndSwap(false, true) {
 			batch = append(batch, j)
 		}
-		if j.alone != nil || len(batch) == maxBatch {
+		if len(batch) == maxBatch {
 			return batch
 		}
 		select {
@@ -191,25 +194,19 @@ func (w *writer) take(batch []*job, first *job) []*job {
 }
 
 func (w *writer) perform(batch []*job) {
-	var alone *job
-	if n := len(batch); n > 0 && batch[n-1].alone != nil {
-		batch, alone = batch[:n-1], batch[n-1]
+	if len(batch) == 0 {
+		return
 	}
-	if len(batch) > 0 {
-		err := w.commit(batch)
-		// One that is too large for the space left must not fail the others. While the file is locked, each would wait
-		// for the lock again.
-		if err != nil && len(batch) > 1 && !store.IsCause(err, store.Locked) && !store.IsCause(err, store.Displaced) {
-			for i := range batch {
-				w.finish(batch[i:i+1], w.commit(batch[i:i+1]))
-			}
-		} else {
-			w.finish(batch, err)
+	err := w.commit(batch)
+	// One that is too large for the space left must not fail the others. While the file is locked, each would wait for
+	// the lock again.
+	if err != nil && len(batch) > 1 && !store.IsCause(err, store.Locked) && !store.IsCause(err, store.Displaced) {
+		for i := range batch {
+			w.finish(batch[i:i+1], w.commit(batch[i:i+1]))
 		}
+		return
 	}
-	if alone != nil {
-		w.finish([]*job{alone}, w.connected(func(context.Context) error { return alone.alone(w.conn) }))
-	}
+	w.finish(batch, err)
 }
 
 // commit does jobs in one transaction. A refused job has its own error; any other failure rolls back all and is
@@ -234,6 +231,7 @@ func (w *writer) commit(batch []*job) error {
 		if err != nil {
 			_, _ = w.st.rollback.ExecContext(ctx)
 		}
+		w.freed = w.freed || slices.ContainsFunc(batch, func(j *job) bool { return j.frees })
 		return err
 	})
 }

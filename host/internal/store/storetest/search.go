@@ -138,9 +138,6 @@ func apart(t *testing.T, a, b store.Store) {
 	create(t, a, local)
 	wantFound(t, a, local, []int{1})
 	wantFound(t, a, keys[2], []int{1}, whole(keys[2]))
-	if err := a.Vacuum(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	wantFound(t, a, keys[1], []int{1}, whole(keys[1]))
 	if err := a.Check(t.Context()); err != nil {
 		t.Error(err)

@@ -261,7 +261,6 @@ func sized(t *testing.T, a, b store.Store) {
 		t.Errorf("size %+v, %v", size, err)
 	}
 	wantError(t, a.Check(ctx), nil)
-	wantError(t, a.Vacuum(ctx), nil)
 }
 
 // watched tests that hosts hear of their own changes and of those of other hosts. Notices may be lost, repeated or

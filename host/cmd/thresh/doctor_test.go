@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What 'config check' refuses stops a service, too.
+// What 'doctor --quick' refuses stops a service, too.
 func TestAWrongConfigurationDoesNotStart(t *testing.T) {
 	t.Parallel()
 	p := newPlaceHere(t)
@@ -40,16 +40,16 @@ func TestAWrongConfigurationDoesNotStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.file("c.yaml", c.text)
-			p.run("config", "check", "--config", "c.yaml").failed(t, 1, c.want...)
+			p.run("doctor", "--quick", "--config", "c.yaml").failed(t, 1, c.want...)
 			p.run("serve", "--config", "c.yaml", "--set", "serve.listen=127.0.0.1:0").failed(t, 1, c.want...)
 		})
 	}
 	p.file("c.yaml", "model:\n  priceList: nope\nserve:\n  tls: {cert: cert.pem, key: cert.pem}\n"+
 		"sessions:\n  store: sqlite:torn.db\n")
-	p.run("config", "check", "--config", "c.yaml").failed(t, 1, "c.yaml:2", "c.yaml:4", "c.yaml:6")
+	p.run("doctor", "--quick", "--config", "c.yaml").failed(t, 1, "c.yaml:2", "c.yaml:4", "c.yaml:6")
 	p = newPlaceHere(t)
 	p.file("c.yaml", "compression:\n  strategy: high-density\n"+profile)
-	cmd := p.command("config", "check", "--config", "c.yaml")
+	cmd := p.command("doctor", "--quick", "--config", "c.yaml")
 	cmd.Env = append(cmd.Env, "NOT_SET=a-key")
 	if r := p.finish(cmd).done(t); r.stdout+r.stderr != "" {
 		t.Errorf("of a good one it prints %s%s", r.stdout, r.stderr)
