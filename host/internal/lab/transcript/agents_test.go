@@ -350,14 +350,6 @@ tool: c1 f "one"`,
 ai: call c1 f {}
 tool: c1 f "one"`,
 	},
-	"swe-agent: commands in the text": {
-		in: `{"trajectory":[],"info":{},"history":[{"role":"system","content":"be brief"},{"role":"user","content":"go"},
-{"role":"assistant","content":"I list\n` + "```" + `\nls -F\n` + "```" + `","thought":"I list","action":"ls -F\n"},
-{"role":"user","content":"one"}]}`,
-		format: transcript.SWEAgent,
-		want: "human: go\nai: I list…, call act_1 bash {\"command\":\"ls -F\\n\"}\n" +
-			`tool: act_1 bash "one"`,
-	},
 	"codex: usage in records of its own": {
 		in: `{"timestamp":"T0","type":"event_msg","payload":{"type":"task_started","model_context_window":258400}}
 {"timestamp":"T1","type":"world_state","payload":{"full":true,"state":{}}}

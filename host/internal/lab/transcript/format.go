@@ -30,7 +30,6 @@ const (
 	Pi                Format = "pi"
 	OpenCode          Format = "opencode"
 	OpenHands         Format = "openhands"
-	SWEAgent          Format = "swe-agent"
 	Amp               Format = "amp"
 	Droid             Format = "droid"
 	Goose             Format = "goose"
@@ -63,7 +62,6 @@ func Formats() []FormatInfo {
 		{Pi, "session of pi or OpenClaw (JSON lines)", false},
 		{OpenCode, "session of opencode, as 'opencode export' prints it (JSON), or its events (JSON lines)", false},
 		{OpenHands, "events of OpenHands (JSON, or JSON lines)", false},
-		{SWEAgent, "trajectory of SWE-agent (JSON)", false},
 		{Amp, "thread of Amp (JSON)", false},
 		{Droid, "session of Factory's droid (JSON lines)", false},
 		{Goose, "session of goose, as 'goose session export --format json' prints it (JSON), or a file of older " +
@@ -145,7 +143,6 @@ var (
 		GeminiCLI: readGemini,
 		OpenCode:  readOpenCode,
 		OpenHands: inList(readOpenHands),
-		SWEAgent:  readSWEAgent,
 		Amp:       readAmp,
 		Goose:     readGoose,
 		// The messages decide which of these three it was: Cline stores those of Anthropic's API.

@@ -99,8 +99,6 @@ func TestRecordedSessionsReadAsAnIndependentConverterReadsThem(t *testing.T) {
 		"mini-swe-agent/deepseek_chat_test_1-100-django__django-13265.traj.json": transcript.OpenAIChat,
 		"agentv/copilot-26-9e1b9e5502-0.jsonl":                                   transcript.CopilotCLI,
 		"pi-mono/large-session.jsonl":                                            transcript.Pi,
-		"swe-agent/marshmallow-1867-fc.traj":                                     transcript.SWEAgent,
-		"swe-agent/pydicom-1458.traj":                                            transcript.SWEAgent,
 		"openhands/safety-open-features.json":                                    transcript.OpenHands,
 	} {
 		t.Run(native, func(t *testing.T) {

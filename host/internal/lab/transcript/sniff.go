@@ -26,7 +26,8 @@ func sniffDocument(d *document) (documentReader, error) {
 	case isEntry(first):
 		return readNative, nil
 	case first.Has("role") && top.Has("trajectory"):
-		return readSWEAgent, nil
+		return nil, fail(ErrUnsupportedFormat,
+			"it is a trajectory of SWE-agent; give its conversation as messages of a provider's API, or use mini-swe-agent")
 	case isOpenHandsEvent(first):
 		return readOpenHands("history"), nil
 	case first.Has("role"):
