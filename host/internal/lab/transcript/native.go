@@ -2,8 +2,6 @@ package transcript
 
 import (
 	"bytes"
-	_ "embed"
-	"encoding/json"
 	"errors"
 
 	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
@@ -11,12 +9,6 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
-
-//go:embed entry.schema.json
-var entrySchema []byte
-
-// EntrySchema returns the JSON Schema of an entry of the native form, as history.add takes it.
-func EntrySchema() json.RawMessage { return bytes.Clone(entrySchema) }
 
 // readNative reads a list of entries, or an object with the list in "history". Unknown fields of the object are kept: a
 // native file survives a round trip unchanged.
@@ -50,7 +42,7 @@ func readNative(b *builder, d *document) error {
 // native form.
 func (b *builder) entry(i, line int, raw []byte) error {
 	// The host gave the id when it logged the entry.
-	id, raw := transcriptlog.CutID(raw)
+	_, raw = transcriptlog.CutID(raw)
 	var c content.Content
 	if err := c.UnmarshalJSON(raw); err != nil {
 		return failEntry(line, i, err.Error())
@@ -58,7 +50,6 @@ func (b *builder) entry(i, line int, raw []byte) error {
 	// Completing a tool's name would change what is written back.
 	b.Unnamed = true
 	b.Add(line, c)
-	b.identify(id)
 	return nil
 }
 

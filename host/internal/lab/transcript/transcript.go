@@ -28,9 +28,6 @@ type Transcript struct {
 	Entries []content.Content
 	// Lines holds the line of each entry in the file, counted from 1; nil for a transcript that was not read.
 	Lines []int
-	// IDs holds the id of each entry in the history of its session, "" if it has none; nil unless the file is a
-	// transcript that a host kept.
-	IDs []string
 	// Boundaries are the recorder's compactions, in order.
 	Boundaries []Boundary
 	// Usage holds the provider's token counts of each request that the recorder reported, in the order of the entries;
