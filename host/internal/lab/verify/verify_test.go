@@ -127,7 +127,8 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 }
 
 // That each mutant is found is tested in package conform. These need what is done here to make a strategy of a process:
-// edits and pieces that travel, mirrors, processes that had no call, services, processor time, and standard output.
+// edits and pieces that travel, mirrors, processes that had no call, services, processor time, and standard output. The
+// one without a fault passes all checks, and none of them has nothing to judge.
 func TestMutantsAreFoundOverTheWire(t *testing.T) {
 	race.Skip(t)
 	for _, m := range mutants.All() {
@@ -150,6 +151,18 @@ func TestMutantsAreFoundOverTheWire(t *testing.T) {
 			}
 		})
 	}
+	t.Run(mutants.Honest, func(t *testing.T) {
+		t.Parallel()
+		r, err := run(t.Context(), bad(t, mutants.Honest), Options{}, hasty())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, result := range r.Results {
+			if result.Outcome == conform.Fail || result.Outcome == conform.Nothing {
+				t.Errorf("%s: %s: %s %+v", result.Check, result.Outcome, result.Detail, result.Findings)
+			}
+		}
+	})
 }
 
 func TestACheckThatSawNothingSaysSo(t *testing.T) {
