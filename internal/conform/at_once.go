@@ -11,8 +11,8 @@ import (
 )
 
 // checkAtOnce demands that calls in parallel get the answers that they would get alone. A host serves all its sessions
-// with one process of a plugin, so a strategy that keeps state in globals mixes up sessions. The last part demands that a
-// session which waits for the model does not block others, as a global lock around Compress would.
+// with one process of a plugin, so a strategy that keeps state in globals mixes up sessions. The last part demands
+// that a session which waits for the model does not block others, as a global lock around Compress would.
 func checkAtOnce(ctx context.Context, r *Runner) (string, error) {
 	s, err := r.shared(ctx)
 	if err != nil {

@@ -68,8 +68,8 @@ func scripted(context.Context, sdk.GenerateRequest) (sdk.Completion, error) {
 	return sdk.Completion{Text: Snapshot, FinishReason: "stop", Model: "scripted", OutputTokens: len(Snapshot) / 4}, nil
 }
 
-// Settings returns a plugin's declared defaults as a JSON object, with the value of key replaced unless key is "". Hosts
-// send settings in this form: all declared defaults filled in.
+// Settings returns a plugin's declared defaults as a JSON object, with the value of key replaced unless key is "".
+// Hosts send settings in this form: all declared defaults filled in.
 func Settings(info sdk.Info, key string, value any) sdk.Config {
 	// encoding/json sorts the keys: equal settings are equal bytes in every run.
 	out := map[string]any{}
@@ -119,8 +119,8 @@ func (a Around) CompressInput(session string, history []sdk.Content) sdk.Compres
 	return in
 }
 
-// TokensIn counts every entry once and returns what counts a run of them, at no further cost: a host's entries come with
-// their counts too.
+// TokensIn counts every entry once and returns what counts a run of them, at no further cost: a host's entries come
+// with their counts too.
 func TokensIn(history []sdk.Content, count func([]sdk.Content) int) func(from, to int) int {
 	sums := make([]int, len(history)+1) // sums[i] is what the entries before i count
 	for i := range history {

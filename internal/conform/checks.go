@@ -30,9 +30,11 @@ func Checks() []Check {
 		{"optimize-deterministic", "Optimize answers the same request the same in three processes", checkDeterministic},
 		{"optimize-pure", "Optimize does not depend on what else it was asked, on sessions, or on time", checkOptimizePure},
 		{"optimize-idempotent", "Optimize finds nothing to do in what it made itself", checkIdempotent},
-		{"optimize-delta", "Optimize answers the same whether the plugin is sent what is new or the whole history", checkDelta},
+		{"optimize-delta", "Optimize answers the same whether the plugin is sent what is new or the whole history",
+			checkDelta},
 		{"compress-valid", "the host accepts what Compress makes of every history, the largest included", checkCompressValid},
-		{"compress-human", "what people said is kept, or the metadata counts what is gone; the newest of it stays", checkHuman},
+		{"compress-human", "what people said is kept, or the metadata counts what is gone; the newest of it stays",
+			checkHuman},
 		{"compress-target", "Compress gets to the target, or says that it missed it, or that there is nothing to do",
 			checkTarget},
 		{"compress-pure", "Compress does not depend on what else it was asked, or on sessions", checkCompressPure},
@@ -116,7 +118,8 @@ func (r *Runner) verdict(found *Findings, saw int, nothing string, of int, detai
 	for _, m := range samples.Matters() {
 		matters = append(matters, m.Name)
 	}
-	return "", Unseen(fmt.Sprintf("%s in %d histories, among them %s; %s", nothing, of, strings.Join(matters, ", "), r.More))
+	return "", Unseen(fmt.Sprintf("%s in %d histories, among them %s; %s", nothing, of, strings.Join(matters, ", "),
+		r.More))
 }
 
 // Lost is the error of a call after which it makes no sense to ask on: the strategy's process ended, or gave no answer.

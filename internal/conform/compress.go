@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Compressed returns the history after a Compress, as the host keeps it: history itself after a no-op. edits is how many
-// entries are edited. The error is what the SDK or the host would refuse.
+// Compressed returns the history after a Compress, as the host keeps it: history itself after a no-op. edits is how
+// many entries are edited. The error is what the SDK or the host would refuse.
 func Compressed(history []sdk.Content, r sdk.CompressResult, maker string) (after []sdk.Content, edits int, _ error) {
 	var found Findings
 	after = history
@@ -39,7 +39,8 @@ func Compressed(history []sdk.Content, r sdk.CompressResult, maker string) (afte
 	return after, edits, found.Err()
 }
 
-// JudgeCompress judges a Compress by itself. sent is what the strategy was given of the history, and could have changed.
+// JudgeCompress judges a Compress by itself. sent is what the strategy was given of the history, and could have
+// changed.
 func JudgeCompress(history, sent []sdk.Content, r sdk.CompressResult, host *Host) (
 	after []sdk.Content, edits int, _ error,
 ) {
@@ -98,7 +99,8 @@ func (r *Runner) compressing(ctx context.Context) (sdk.Strategy, error) {
 		r.asked = r.newHost()
 		c, err := r.compress(ctx, s, r.Plain(), r.asked)
 		r.idle = c.NoOp
-		if r.around.Scripted && r.info.RequiresLLM && r.asked.Generations.Load() > 0 && err != nil && !lost(err) && !wrong(err) {
+		if r.around.Scripted && r.info.RequiresLLM && r.asked.Generations.Load() > 0 && err != nil && !lost(err) &&
+			!wrong(err) {
 			r.unusable = err
 		}
 	}
@@ -210,7 +212,9 @@ func checkTarget(ctx context.Context, r *Runner) (string, error) {
 }
 
 // squeezing makes one Compress that is compared with another.
-func (r *Runner) squeezing(ctx context.Context, s sdk.Strategy, session string, a *Around, sm samples.Sample) (reply, error) {
+func (r *Runner) squeezing(ctx context.Context, s sdk.Strategy, session string, a *Around, sm samples.Sample) (
+	reply, error,
+) {
 	got, err := s.Compress(ctx, r.newHost(), a.CompressInput(session, Curated(sm).History))
 	return replied(ctx, sm.Name, squeezed(got), err)
 }

@@ -81,8 +81,8 @@ func whole(rule *check.Rule, format string, args ...any) *check.Error {
 // Statements demands that what is written into a history is true, as far as that can be told of sentences that are the
 // strategy's own: text may only make place for whole lines in square brackets, and those in the words of the strategies
 // that ship must hold, such as "[… 3 lines omitted]" or "[Earlier inclusion of a.go removed — included again later]". A
-// model believes them. Marks of earlier passes count for what they stand for; where that is not known, nothing is judged.
-// read is how many sentences there were that were not there before.
+// model believes them. Marks of earlier passes count for what they stand for; where that is not known, nothing is
+// judged. read is how many sentences there were that were not there before.
 func (a Answer) Statements(root string) (read int, found []*check.Error) {
 	c := statements.New(statements.Options{Root: root, Foreign: true})
 	type sentence struct{ entry, said string }

@@ -74,7 +74,8 @@ func (d *delta) play(ctx context.Context, session Session, sm samples.Sample, rn
 		now = append(now[:len(now):len(now)], left[:n]...)
 		left = left[n:]
 		// First in a session that is used once: its answer owes nothing to a memo.
-		want, err := d.pruning(ctx, d.o, fmt.Sprint("whole ", step, " ", sm.Name), samples.Sample{Name: sm.Name, History: now})
+		whole := samples.Sample{Name: sm.Name, History: now}
+		want, err := d.pruning(ctx, d.o, fmt.Sprint("whole ", step, " ", sm.Name), whole)
 		if err != nil {
 			return err
 		}

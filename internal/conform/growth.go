@@ -15,7 +15,8 @@ import (
 const growth = 4
 
 // grows judges the times that a call took for two histories, of which the second is [growth] times as long. What is
-// done in a second is fast enough, and a run that is twice as slow as it should be is no proof: squares make it 16 times.
+// done in a second is fast enough, and a run that is twice as slow as it should be is no proof: squares make it 16
+// times.
 func grows(op string, few, many int, short, long time.Duration) *check.Error {
 	if long < time.Second || long < 9*max(short, 10*time.Millisecond) {
 		return nil
@@ -23,8 +24,8 @@ func grows(op string, few, many int, short, long time.Duration) *check.Error {
 	return whole(ErrSlow, "%s took %v for %d entries and %v for %d", op, short, few, long, many)
 }
 
-// checkGrowth bounds how the processor time of a call grows with the history. Processor time does not depend on the load
-// of the machine.
+// checkGrowth bounds how the processor time of a call grows with the history. Processor time does not depend on the
+// load of the machine.
 func checkGrowth(ctx context.Context, r *Runner) (string, error) {
 	s, _, end, err := r.fresh(ctx)
 	if err != nil {
@@ -63,5 +64,6 @@ func checkGrowth(ctx context.Context, r *Runner) (string, error) {
 		}
 		details = append(details, fmt.Sprintf("%s %v, then %v", op, took[0], took[1]))
 	}
-	return fmt.Sprintf("%d and %d entries: %s", len(few.History), len(many.History), strings.Join(details, "; ")), found.Err()
+	return fmt.Sprintf("%d and %d entries: %s", len(few.History), len(many.History), strings.Join(details, "; ")),
+		found.Err()
 }

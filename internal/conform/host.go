@@ -14,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Host is the services that a strategy can call in a Compress. It works at once and without delay; the unexported fields
-// make it slow, wrong or broken. Set all fields before use: methods run concurrently.
+// Host is the services that a strategy can call in a Compress. It works at once and without delay; the unexported
+// fields make it slow, wrong or broken. Set all fields before use: methods run concurrently.
 type Host struct {
 	Info  sdk.Info // a strategy that does not require a model may not call one
 	Model sdk.Model

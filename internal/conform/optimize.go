@@ -27,7 +27,9 @@ func (r *Runner) ask(ctx context.Context, o sdk.Optimizer, session string, histo
 }
 
 // optimize makes one Optimize and judges it by itself.
-func (r *Runner) optimize(ctx context.Context, o sdk.Optimizer, session string, history []sdk.Content) (optimized, error) {
+func (r *Runner) optimize(ctx context.Context, o sdk.Optimizer, session string, history []sdk.Content) (
+	optimized, error,
+) {
 	got, sent, err := r.ask(ctx, o, session, history)
 	if err != nil {
 		return optimized{}, err
@@ -75,8 +77,8 @@ func checkOptimizeValid(ctx context.Context, r *Runner) (string, error) {
 // two processes may have the same order by chance.
 const starts = 3
 
-// checkDeterministic demands the same answer from different processes. After a restart of the plugin, a different answer
-// would change the history that the model has seen, and with it invalidate the prompt cache.
+// checkDeterministic demands the same answer from different processes. After a restart of the plugin, a different
+// answer would change the history that the model has seen, and with it invalidate the prompt cache.
 func checkDeterministic(ctx context.Context, r *Runner) (string, error) {
 	if _, err := r.continuous(ctx); err != nil {
 		return "", err
@@ -96,8 +98,8 @@ func checkDeterministic(ctx context.Context, r *Runner) (string, error) {
 }
 
 // checkOptimizePure demands that an answer depends on the history alone. It asks for all samples, then again in other
-// sessions, and then as in the first round. A cache by session id or by time gives itself away. Hosts restart plugins and
-// move sessions between processes, so state in the plugin is never reliable.
+// sessions, and then as in the first round. A cache by session id or by time gives itself away. Hosts restart plugins
+// and move sessions between processes, so state in the plugin is never reliable.
 func checkOptimizePure(ctx context.Context, r *Runner) (string, error) {
 	if _, err := r.continuous(ctx); err != nil {
 		return "", err

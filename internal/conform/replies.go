@@ -15,8 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Optimized returns the history after an Optimize, as the host keeps it: the metadata of edited entries says which lines
-// are marks. The error is what the SDK or the host would refuse.
+// Optimized returns the history after an Optimize, as the host keeps it: the metadata of edited entries says which
+// lines are marks. The error is what the SDK or the host would refuse.
 func Optimized(history []sdk.Content, r sdk.DensityResult) ([]sdk.Content, error) {
 	// What the SDK refuses before anything travels; the host's own rules come after it.
 	edits, err := rewrite.Edits(history, r.Removals, r.Replacements, nil)
@@ -30,7 +30,8 @@ func Optimized(history []sdk.Content, r sdk.DensityResult) ([]sdk.Content, error
 	return recorded(Apply(history, r), parts, ""), nil
 }
 
-// JudgeOptimize judges an Optimize by itself. sent is what the strategy was given of the history, and could have changed.
+// JudgeOptimize judges an Optimize by itself. sent is what the strategy was given of the history, and could have
+// changed.
 func JudgeOptimize(history, sent []sdk.Content, r sdk.DensityResult) (after []sdk.Content, _ error) {
 	after, err := Optimized(history, r)
 	if err != nil {
@@ -143,8 +144,8 @@ func differentEdits(rule *check.Rule, a, b sdk.DensityResult, detail string) *ch
 
 func edits(r sdk.DensityResult) int { return len(r.Removals) + len(r.Replacements) }
 
-// reply is what a call came to, to be compared. An error that the strategy returns is a reply too: that of an Optimize must
-// be as reproducible as any other.
+// reply is what a call came to, to be compared. An error that the strategy returns is a reply too: that of an Optimize
+// must be as reproducible as any other.
 type reply struct {
 	edits  sdk.DensityResult // of an Optimize that did not fail
 	key    string            // of any other: two of them are the same if and only if these are equal
@@ -194,5 +195,6 @@ func (r reply) different(rule *check.Rule, then reply, detail string) *check.Err
 	case r.key == then.key:
 		return nil
 	}
-	return &check.Error{Index: -1, Err: rule, Detail: detail, Was: text.OneLine(r.said, 200), Came: text.OneLine(then.said, 200)}
+	return &check.Error{Index: -1, Err: rule, Detail: detail, Was: text.OneLine(r.said, 200),
+		Came: text.OneLine(then.said, 200)}
 }

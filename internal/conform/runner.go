@@ -11,8 +11,8 @@ import (
 )
 
 // Subject hands out the strategy that is tried. A process behind the wire is a strategy like a Go value: [Value] wraps
-// one, and package verify a plugin. What it hands out implements [sdk.Optimizer] if the trigger is continuous. Errors of
-// calls are the strategy's own, or about its answer, unless they are [Lost].
+// one, and package verify a plugin. What it hands out implements [sdk.Optimizer] if the trigger is continuous. Errors
+// of calls are the strategy's own, or about its answer, unless they are [Lost].
 type Subject interface {
 	// Shared returns the one that most checks ask.
 	Shared(context.Context) (sdk.Strategy, error)
@@ -50,11 +50,12 @@ type Limits struct {
 
 // DefaultLimits leave a healthy strategy a factor of ten or more: they must hold on a loaded CI runner.
 func DefaultLimits() Limits {
-	return Limits{Held: 5 * time.Second, Slow: 300 * time.Millisecond, Large: 16 << 20, Calls: 32, Many: 100_000, Settings: 6}
+	return Limits{Held: 5 * time.Second, Slow: 300 * time.Millisecond, Large: 16 << 20, Calls: 32, Many: 100_000,
+		Settings: 6}
 }
 
-// Runner tries one strategy, check by check, on one goroutine. What it has asked once it remembers, for checks that look
-// at the same answers.
+// Runner tries one strategy, check by check, on one goroutine. What it has asked once it remembers, for checks that
+// look at the same answers.
 type Runner struct {
 	Subject Subject
 	Around  func(sdk.Info) (Around, error)
@@ -200,8 +201,8 @@ type tried[T any] struct {
 	err error
 }
 
-// try calls a strategy with all samples, the large one last. A crash or a timeout ends it: asking on would cost a timeout
-// per sample.
+// try calls a strategy with all samples, the large one last. A crash or a timeout ends it: asking on would cost a
+// timeout per sample.
 func try[T any](ctx context.Context, r *Runner, call func(samples.Sample) (T, error)) ([]tried[T], error) {
 	small, err := r.small(ctx)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// usingServices returns the strategy if it calls any host service, as seen in its first Compress. Otherwise the checks on
-// services have nothing to look at and are skipped.
+// usingServices returns the strategy if it calls any host service, as seen in its first Compress. Otherwise the checks
+// on services have nothing to look at and are skipped.
 func (r *Runner) usingServices(ctx context.Context) (sdk.Strategy, error) {
 	s, err := r.compressing(ctx)
 	if err != nil {
@@ -42,9 +42,9 @@ func checkSlow(ctx context.Context, r *Runner) (string, error) {
 }
 
 // checkFailing demands that a failing service fails at most the call, and that the error code is passed on. The host
-// retries on UNAVAILABLE; a strategy that wraps it in another code makes a short outage of a provider look permanent. One
-// that answers a no-op instead leaves a user without compression, and nobody says why; it may go on without the service.
-// A panic counts as a failure even though it is caught: in another language it would have been a crash.
+// retries on UNAVAILABLE; a strategy that wraps it in another code makes a short outage of a provider look permanent.
+// One that answers a no-op instead leaves a user without compression, and nobody says why; it may go on without the
+// service. A panic counts as a failure even though it is caught: in another language it would have been a crash.
 func checkFailing(ctx context.Context, r *Runner) (string, error) {
 	// Each is something that a real host does: budgets run out, providers break off streams, and models answer off the
 	// point. The descriptions complete "when …".

@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// checkSettings demands that a call follows its own settings: sessions of one process can have different ones. An answer
-// of a process that had calls with others is compared with one of a process that had none.
+// checkSettings demands that a call follows its own settings: sessions of one process can have different ones. An
+// answer of a process that had calls with others is compared with one of a process that had none.
 func checkSettings(ctx context.Context, r *Runner) (string, error) {
 	s, err := r.shared(ctx)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Value returns a Go value as a subject. One that had no call is a copy of the value as it is now; what pointers and maps
-// in it lead to is not copied.
+// Value returns a Go value as a subject. One that had no call is a copy of the value as it is now; what pointers and
+// maps in it lead to is not copied.
 func Value(s sdk.Strategy) Subject {
 	v := reflect.ValueOf(s)
 	if v.Kind() != reflect.Pointer || v.IsNil() {

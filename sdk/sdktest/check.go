@@ -45,9 +45,9 @@ func refused(op string, errs ...error) error {
 
 // CheckDensity returns a [RefusedError] if the result of an Optimize of history would be refused: positions out of
 // bounds, twice, or in both sets, an entry changed beyond its blocks, a human entry removed or
-// changed beyond lines taken out of it, words, calls or results that the model and its tools did not make, a failure that
-// looks like a success, signed thinking changed, a pinned entry or a block of unknown kind changed, a call or a response
-// that lost its other half.
+// changed beyond lines taken out of it, words, calls or results that the model and its tools did not make, a failure
+// that looks like a success, signed thinking changed, a pinned entry or a block of unknown kind changed, a call or a
+// response that lost its other half.
 func CheckDensity(history []sdk.Content, r sdk.DensityResult) error {
 	_, err := conform.Optimized(history, r)
 	return refused("Optimize", err)
@@ -55,8 +55,9 @@ func CheckDensity(history []sdk.Content, r sdk.DensityResult) error {
 
 // CheckCompressed returns a [RefusedError] if the result of a Compress of history would be refused: an empty history,
 // an entry that is not valid, an edited entry with more than parts of what it held, a new one with calls or results of
-// its own or in the name of a person, a pinned entry or a block of unknown kind changed, a call or a response that lost its other half. The entries of the result must come from the history that the strategy was given: that is how kept ones
-// are told from new ones.
+// its own or in the name of a person, a pinned entry or a block of unknown kind changed, a call or a response that
+// lost its other half. The entries of the result must come from the history that the strategy was given: that is how
+// kept ones are told from new ones.
 func CheckCompressed(history []sdk.Content, r sdk.CompressResult) error {
 	_, _, err := conform.Compressed(history, r, "")
 	return refused("Compress", err)

@@ -20,17 +20,18 @@ import (
 )
 
 // Conformance fails the test where a strategy breaks a rule that the host holds all strategies to, on histories made
-// for that: with results of 50 to 5,000 lines, stale reads, repeats, inclusions, failures and marks of earlier passes, and
-// with what has confused strategies before: orphaned and unanswered calls, repeated ids, unknown blocks, odd Unicode and
-// JSON, 10,000 entries. It takes some seconds. What it did not see, it says in the test's log: "nothing to judge".
+// for that: with results of 50 to 5,000 lines, stale reads, repeats, inclusions, failures and marks of earlier passes,
+// and with what has confused strategies before: orphaned and unanswered calls, repeated ids, unknown blocks, odd
+// Unicode and JSON, 10,000 entries. It takes some seconds. What it did not see, it says in the test's log: "nothing to
+// judge".
 //
 // It runs the checks of `thresh plugins verify` that need no process, by the same names, and [CheckInfo] first. Where
 // those ask another process, this asks a copy of s that had no call. Nothing may be printed: while it looks for that,
 // os.Stdout is another file.
 //
-// What c sets is as for [Optimize] and [Compress]. What it does not set suits the histories: every pruning rule is on, a
-// Compress is on demand, a strategy with RequiresLLM gets a model whose every answer is one short state snapshot, and a
-// prompt "compression". ContextLimit is set for each history so that the threshold is just reached.
+// What c sets is as for [Optimize] and [Compress]. What it does not set suits the histories: every pruning rule is on,
+// a Compress is on demand, a strategy with RequiresLLM gets a model whose every answer is one short state snapshot,
+// and a prompt "compression". ContextLimit is set for each history so that the threshold is just reached.
 func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 	tb.Helper()
 	err := checkInfo(s)

@@ -80,8 +80,8 @@ func TestConformanceAcceptsAMemoThatFollowsTheHistory(t *testing.T) {
 	sdktest.Conformance(t, remembering{}, sdktest.Config{})
 }
 
-// That each mutant is found is tested in package conform. These need what is done here: copies, caught panics, sessions,
-// another standard output, and the host of a test.
+// That each mutant is found is tested in package conform. These need what is done here: copies, caught panics,
+// sessions, another standard output, and the host of a test.
 func TestConformanceNamesTheCheckTheHistoryAndTheRule(t *testing.T) {
 	mutant := func(name string) sdk.Strategy {
 		s, ok := mutants.New(name)
@@ -91,8 +91,8 @@ func TestConformanceNamesTheCheckTheHistoryAndTheRule(t *testing.T) {
 		return s
 	}
 	for want, s := range map[string]sdk.Strategy{
-		`settings-calls: history "all of it, 1"`:                                               mutant("keeps-its-first-settings"),
-		`compress-valid: history "entries without blocks": the strategy panics (in honest.go:`: mutant("trips-over-empty-entries-in-compress"),
+		`settings-calls: history "all of it, 1"`:                       mutant("keeps-its-first-settings"),
+		`"entries without blocks": the strategy panics (in honest.go:`: mutant("trips-over-empty-entries-in-compress"),
 		`stdout: history "plain session": it writes to standard output, which belongs to the handshake; log to standard ` +
 			`error (in Go also: in.Log) [stdout]: came "compressing`: mutant("prints-in-compress"),
 		"no-op hides it (when the model breaks off in mid-answer)":           mutant("swallows-failures"),

@@ -97,7 +97,8 @@ func (c Config) Optimize(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	if err != nil {
 		return out, fmt.Errorf("second run, on the optimised history: %w", err)
 	}
-	found = append(found, conform.DifferentEdits(conform.ErrNotDone, sdk.DensityResult{}, rest, "on the optimised history"))
+	found = append(found,
+		conform.DifferentEdits(conform.ErrNotDone, sdk.DensityResult{}, rest, "on the optimised history"))
 	return out, refused("Optimize", found...)
 }
 

@@ -34,7 +34,8 @@ func checkMemory(ctx context.Context, s *suite) (string, error) {
 		})
 		// An OOM kill shows up as a process that ended, since memory is limited for the process as a whole.
 		if p.Gone(0) {
-			return "", fmt.Errorf("it ended (%s) in %s of the history %q: %w", p.ExitState(), op, s.strategies.Largest().Name, err)
+			return "", fmt.Errorf("it ended (%s) in %s of the history %q: %w", p.ExitState(), op,
+				s.strategies.Largest().Name, err)
 		}
 		s.noticeHang(err)
 	}
@@ -105,13 +106,16 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 // cancelOne starts a call, cancels it after work has passed or as soon as it waits for the model, and then watches
 // the plugin with [ready.rests]. A plugin that answers before the cancellation passes: it is fast enough. The request
 // must be complete first (sent), or only gRPC would have work to cancel.
-func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm samples.Sample, work time.Duration) (string, error) {
+func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm samples.Sample, work time.Duration) (
+	string, error,
+) {
 	call, cancel := context.WithTimeout(ctx, s.bounds.call)
 	defer cancel()
 	sent, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		ended <- p.call(call, rawCall{
-			op: op, sample: sm, info: p.info.Info, settings: conform.Settings(p.info.Info, "", nil), sent: func() { close(sent) },
+			op: op, sample: sm, info: p.info.Info, settings: conform.Settings(p.info.Info, "", nil),
+			sent: func() { close(sent) },
 		})
 	}()
 	select {

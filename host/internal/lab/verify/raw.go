@@ -92,9 +92,9 @@ func (p *raw) getInfo(ctx context.Context) (client.Declaration, error) {
 	return info, answered("GetInfo", err)
 }
 
-// configure offers host services and sends settings, a JSON object in the good case. hold, if not nil, blocks calls of the
-// model. The services outlive calls until end: unlike in the host they are not tied to a call, so a request that the
-// plugin fails to cancel stays visible.
+// configure offers host services and sends settings, a JSON object in the good case. hold, if not nil, blocks calls of
+// the model. The services outlive calls until end: unlike in the host they are not tied to a call, so a request that
+// the plugin fails to cancel stays visible.
 func (p *raw) configure(ctx context.Context, info sdk.Info, settings []byte, hold chan struct{}) error {
 	around, err := conform.Standard(info)
 	if err != nil {
@@ -123,8 +123,8 @@ type ready struct {
 // up starts a raw process and brings it to ready, with its own defaults as settings. End it.
 func (s *suite) up(ctx context.Context) (ready, error) { return s.upHolding(ctx, nil) }
 
-// upHolding is up with a model that answers once hold is closed. One deadline covers the whole start, as in the host; an
-// error includes what the plugin wrote to standard error.
+// upHolding is up with a model that answers once hold is closed. One deadline covers the whole start, as in the host;
+// an error includes what the plugin wrote to standard error.
 func (s *suite) upHolding(ctx context.Context, hold chan struct{}) (ready, error) {
 	start := time.Now()
 	p, err := s.spawn(ctx)

@@ -16,8 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// remote is a plugin under a host as a strategy. What it answers is judged as it travelled: the host's own validator has
-// accepted it.
+// remote is a plugin under a host as a strategy. What it answers is judged as it travelled: the host's own validator
+// has accepted it.
 type remote struct{ *plugins.Strategy }
 
 var _ sdk.Optimizer = remote{}
@@ -108,8 +108,8 @@ func contents(all []*history.Entry) []sdk.Content {
 	return out
 }
 
-// said is an error of a call for package conform, as one line: if it carries the plugin's standard error, the usual text
-// of several lines is replaced by a short form.
+// said is an error of a call for package conform, as one line: if it carries the plugin's standard error, the usual
+// text of several lines is replaced by a short form.
 func said(err error) error {
 	line := err.Error()
 	failure, ok := errors.AsType[*plugins.Error](err)

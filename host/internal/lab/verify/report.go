@@ -57,5 +57,6 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 // Summary returns the report in one line, the last one that 'plugins verify' prints.
 func (r *Report) Summary() string {
 	return fmt.Sprintf("%s: %d passed, %d failed, %d with nothing to judge, %d skipped, in %.2fs", strings.TrimSpace(
-		r.Name+" "+r.Version), r.Count(conform.Pass), r.Count(conform.Fail), r.Count(conform.Nothing), r.Count(conform.Skip), r.Duration.Seconds())
+		r.Name+" "+r.Version), r.Count(conform.Pass), r.Count(conform.Fail), r.Count(conform.Nothing),
+		r.Count(conform.Skip), r.Duration.Seconds())
 }

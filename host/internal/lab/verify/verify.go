@@ -47,8 +47,9 @@ var ErrBadBinary = errors.New("not a strategy plugin")
 var ErrUnknownCheck = errors.New("unknown check")
 
 // Run checks the plugin in the file binary, whose name must be thresh-strategy-<name>, as in a plugin directory, or the
-// strategy of that name that is built in. The plugin is started many times, also without isolation and with the permissions of the caller: do not run it on a
-// binary that you would not execute. When Run returns, all processes are stopped and all files removed.
+// strategy of that name that is built in. The plugin is started many times, also without isolation and with the
+// permissions of the caller: do not run it on a binary that you would not execute. When Run returns, all processes are
+// stopped and all files removed.
 //
 // Faults of the plugin are in the report, not in the error. An error means that there is no report: [ErrBadBinary],
 // [ErrUnknownCheck], a fault of the machine such as a temporary directory that cannot be created, or ctx's error. A run
