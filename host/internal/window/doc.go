@@ -7,7 +7,8 @@
 //
 //	host.go       a Host: what it is made of, opening and closing
 //	session.go    a Session: its parts, opening and closing
-//	add.go        entries come in: checked, counted (counted.go), and given to the journal
+//	add.go        entries come in: judged, counted (counted.go), and given to the journal
+//	told.go       who is told of every turn
 //	turn.go       Prepare and Compress from top to bottom: what other hosts wrote, the settings in force, the strategy
 //	              with its model and prompts, the turn of package prepare, and what is written of it
 //	settings.go   settings of one session, and which of them can change

@@ -1,12 +1,12 @@
 // Package network serves a host to many agents over one address: POST /v1/METHOD, with the methods and the JSON of
-// package service, as 'thresh run' has them in lines.
+// package api, as 'thresh run' has them in lines.
 //
-// 'thresh serve' runs it. It is a thin door: it decides whether a request may come in, calls package service, and writes
-// the answer.
+// 'thresh serve' runs it. It is a thin door: it decides whether a request may come in, has package service read it and find
+// its session, calls the row of package api, and writes the answer. It knows no method by name.
 //
 //	handler.go      everything that is served at an address
 //	gate.go         who may come in: tokens, browsers, how many requests at a time
-//	calls.go        calls methods; those that are about which sessions are open
+//	calls.go        calls methods for a caller
 //	answer.go       answers, whole or in lines
 //	errors.go       the errors of this door
 //	log.go          one line of log per request

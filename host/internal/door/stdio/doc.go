@@ -1,11 +1,10 @@
 // Package stdio serves a host to one agent in any language: JSON-RPC 2.0, one message per line, over a pair of
 // streams.
 //
-// 'thresh run' runs it. Start at [Serve]. It is a thin door: it decodes parameters, calls package service, and
-// encodes results. What a method does is there, where other doors find it too.
+// 'thresh run' runs it. Start at [Serve]. It is a thin door: it has package service read the parameters, calls the row of
+// package api, and encodes the result. It knows no method by name.
 //
-//	calls.go    starts a call of a session in its place in the order
-//	free.go     the methods that this door does itself
+//	calls.go    starts a call of a session in its place in the order, opens and ends it, and cancels calls
 //	serve.go    reads requests, starts calls, writes replies
 //	queue.go    keeps the requests of one session in order
 //	rpc.go      errors in the form of JSON-RPC
