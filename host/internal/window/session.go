@@ -52,6 +52,9 @@ type Session struct {
 	viewed bool         // there was one
 	sent   int          // its tokens, pending ones included
 
+	digested *config.Config // of which digestOf is the digest
+	digestOf []byte
+
 	overrides map[string]json.RawMessage // the session's own settings, as JSON
 	by        config.Setter              // who has set them, as last looked up
 	refused   map[string]string          // why some of them are not in force

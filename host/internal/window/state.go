@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/journal"
 	"github.com/thresh-dev/thresh/host/internal/journal/sessionlog"
@@ -25,7 +24,7 @@ func (r remembered) Remembers() journal.Memory {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := journal.Memory{LastView: s.last, State: sessionlog.State{
-		Overrides: maps.Clone(s.overrides), Model: s.config.Settings().Model.Name, Settings: digest(s.config),
+		Overrides: maps.Clone(s.overrides), Model: s.config.Settings().Model.Name, Settings: s.digest(),
 		System: s.system, TodosSet: s.todosSet, Turns: s.pipeline.State(), LastTokens: s.sent,
 	}}
 	m.SentView = m.Turns.Sent.View
@@ -77,15 +76,20 @@ func (r remembered) End() {
 	r.host.plugins.EndSession(r.name())
 }
 
-// digest tells whether two configurations of a session give the same turns: what turns learned applies to one only.
-func digest(c *config.Config) []byte {
-	set := c.Settings()
+// digest tells whether two configurations of a session give the same turns: what turns learned applies to one only. It is
+// worked out once for each configuration, as each turn is written with it. Callers hold s.mu.
+func (s *Session) digest() []byte {
+	if s.digested == s.config {
+		return s.digestOf
+	}
+	set := s.config.Settings()
 	raw, err := json.Marshal([]any{set.Compression, set.Model, set.Strategies})
 	if err != nil { // all of it was read from text: it can be written
 		return nil
 	}
 	sum := sha256.Sum256(raw)
-	return sum[:8]
+	s.digested, s.digestOf = s.config, sum[:8]
+	return s.digestOf
 }
 
 // Adopt implements [journal.Session]: a setting may no longer be valid under the host's configuration. One that the
@@ -129,7 +133,7 @@ func (s *Session) reconfigured(was sessionlog.State) {
 	if set.Model.Name != was.Model {
 		s.pipeline.StartFrom(s.host.calibrations.of(calibrated{s.key.Owner, set.Model.Name}))
 	}
-	if !slices.Equal(digest(s.config), was.Settings) {
+	if !slices.Equal(s.digest(), was.Settings) {
 		s.pipeline.Reset()
 	}
 }
