@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
-	"path/filepath"
 	"strings"
 )
 
@@ -16,13 +14,3 @@ func (p place) home() string { return p.getenv("USERPROFILE") }
 
 // temp returns the directory for temporary files.
 func (p place) temp() string { return p.path(cmp.Or(p.getenv("TMP"), p.getenv("TEMP"), p.home())) }
-
-// cache returns the user's directory for files that can be made again, as [os.UserCacheDir] does.
-func (p place) cache() (string, error) {
-	for _, name := range []string{"XDG_CACHE_HOME", "LOCALAPPDATA"} {
-		if dir := p.getenv(name); filepath.IsAbs(dir) {
-			return dir, nil
-		}
-	}
-	return "", errors.New("neither XDG_CACHE_HOME nor LOCALAPPDATA is set")
-}
