@@ -221,6 +221,12 @@ func (c *Config) crossCheck(p *problems) {
 				Allowed: want, Nearest: nearest.One(name, known)})
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.settings.Plugins.Required)) {
+		if c.settings.Plugins.Required[name].Source == "" {
+			key := groupRequired + "." + name + ".source"
+			p.add(key, &Error{Key: key, Problem: "is missing", Allowed: "where " + name + " is installed from"})
+		}
+	}
 	m := c.settings.Model
 	if m.CompletionBudget >= m.ContextLimit && !p.keys[keyContextLimit] && !p.keys[keyCompletionBudget] {
 		limit := show(m.ContextLimit) + " (" + c.setting(keyContextLimit).Origin.String() + ")"

@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
-// What a key means. Keys are dotted paths. The registry's are fixed; users name those below profiles, strategies and
-// grants.
+// What a key means. Keys are dotted paths. The registry's are fixed; users name those below profiles, strategies, grants
+// and required plugins.
 
 const (
 	keyProfile            = "profile"
@@ -23,6 +23,7 @@ const (
 	groupProfiles   = "profiles"
 	groupStrategies = "strategies"
 	groupGrants     = "plugins.grants"
+	groupRequired   = "plugins.required"
 	groupProvider   = "provider" // in a profile only
 
 	envPrefix = "THRESH_"
@@ -49,7 +50,7 @@ type index struct {
 // registry returns the index. Built on first use: a program that never loads a configuration does not pay for it.
 var registry = sync.OnceValue(func() *index {
 	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true,
-		groupGrants: true}, env: map[string]string{}, provider: map[string]Spec{}}
+		groupGrants: true, groupRequired: true}, env: map[string]string{}, provider: map[string]Spec{}}
 	for _, s := range ProviderSpecs() {
 		x.provider[s.Key] = s
 	}
@@ -138,7 +139,10 @@ func (x *index) findPlain(key string) target {
 		return target{problem: "a provider belongs in a profile", nearest: groupProfiles + ".<name>." + key}
 	}
 	if rest, ok := strings.CutPrefix(key, groupGrants+"."); ok {
-		return findGrant(key, rest)
+		return findNamed(key, groupGrants, rest, "unknown grant", grantSpecs)
+	}
+	if rest, ok := strings.CutPrefix(key, groupRequired+"."); ok {
+		return findNamed(key, groupRequired, rest, "unknown setting", requiredSpecs)
 	}
 	rest, ok := strings.CutPrefix(key, groupStrategies+".")
 	if !ok {
@@ -161,8 +165,8 @@ func (x *index) findPlain(key string) target {
 	return target{leaf: true, spec: s}
 }
 
-// findGrant is find for a key below plugins.grants; rest is what follows that.
-func findGrant(key, rest string) target {
+// findNamed is find for a key below a group whose next part is a strategy's name; rest is what follows the group.
+func findNamed(key, group, rest, unknown string, specs []Spec) target {
 	name, own, more := strings.Cut(rest, ".")
 	switch {
 	case !strategyName().MatchString(name):
@@ -170,19 +174,16 @@ func findGrant(key, rest string) target {
 	case !more:
 		return target{}
 	}
-	for _, s := range grantSpecs {
-		if s.Key == own {
+	known := make([]string, len(specs))
+	for i, s := range specs {
+		if known[i] = s.Key; s.Key == own {
 			s.Key = key
 			return target{leaf: true, spec: s}
 		}
 	}
-	known := make([]string, len(grantSpecs))
-	for i, s := range grantSpecs {
-		known[i] = s.Key
-	}
-	t := target{problem: "unknown grant: there are " + strings.Join(known, ", ")}
+	t := target{problem: unknown + ": there are " + strings.Join(known, ", ")}
 	if guess := nearest.One(own, known); guess != "" {
-		t.nearest = groupGrants + "." + name + "." + guess
+		t.nearest = group + "." + name + "." + guess
 	}
 	return t
 }
@@ -203,14 +204,41 @@ var grantSpecs = []Spec{
 			"the system."},
 }
 
-// NamedSpecs returns the settings with a user's name in their key: those of strategies, and grants for plugins.
+var (
+	// A version as people write it, and as the library of package install reads it; ^ allows what is compatible.
+	versionWanted = lazyregexp.New(`^\^?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?$`)
+	publicKey     = lazyregexp.New(`^RW[0-9A-Za-z+/]{54}$`)
+)
+
+// requiredSpecs say which plugin a host needs, by the last part of the key.
+var requiredSpecs = []Spec{
+	{Key: "source", Type: String, DefaultText: "required", Category: categoryHost,
+		Meaning: "Where 'thresh plugins install' gets the plugin: github.com/OWNER/REPO, the https:// address of a " +
+			"directory or an archive, or an absolute path."},
+	{Key: "version", Type: String, DefaultText: "any", Category: categoryHost,
+		valid:   func(v string) bool { return versionWanted().MatchString(v) },
+		want:    "a version such as 1.2.3, or ^1.2 for that and later ones of 1",
+		Meaning: "Version of the plugin: this one (1.2.3), or the newest that is compatible (^1.2)."},
+	{Key: "key", Type: String, DefaultText: "the one of the first installation", Category: categoryHost,
+		valid:   func(v string) bool { return publicKey().MatchString(v) },
+		want:    "a public key of minisign, which begins with RW",
+		Meaning: "Publisher's public key of minisign: the checksums must be signed with it."},
+}
+
+// NamedSpecs returns the settings with a user's name in their key: those of strategies, grants for plugins, and required
+// plugins.
 func NamedSpecs() []Spec {
 	own := ownSpec
 	own.Key = groupStrategies + ".<name>." + own.Key
 	specs := []Spec{own}
-	for _, s := range grantSpecs {
-		s.Key = groupGrants + ".<name>." + s.Key
-		specs = append(specs, s)
+	for _, named := range []struct {
+		group string
+		specs []Spec
+	}{{groupGrants, grantSpecs}, {groupRequired, requiredSpecs}} {
+		for _, s := range named.specs {
+			s.Key = named.group + ".<name>." + s.Key
+			specs = append(specs, s)
+		}
 	}
 	return specs
 }

@@ -174,6 +174,13 @@ func Specs() []Spec {
 		host(Spec{Key: "plugins.maxMemoryBytes", Tuning: true, Type: Integer, Default: 2 << 30,
 			Min: new(float64(64 << 20)), Unit: "bytes",
 			Meaning: "Maximum private memory of one plugin; with shared memory, a quarter more."}),
+		upstream(Spec{Key: "plugins.registry", Tuning: true, Default: "https://github.com",
+			Meaning: "Where 'thresh plugins install' finds the releases of github.com/OWNER/REPO: a mirror has the same " +
+				"paths below its address, and with a range of versions those of GitHub's API below api/v3."}),
+		host(Spec{Key: "plugins.registryHeader", Tuning: true, Type: EnvName, Default: "", secret: true,
+			DefaultText: "no header", valid: func(v string) bool { return v == "" || envVariable().MatchString(v) },
+			Meaning: "Environment variable with a header that is sent to plugins.registry alone, such as " +
+				"Authorization: Bearer …; empty for none."}),
 		host(Spec{Key: "log.level", By: ByProject, Type: String, Default: "warn",
 			Allowed: []string{"trace", "debug", "info", "warn", "error"},
 			Meaning: "Minimum severity of messages that are logged."}),

@@ -30,6 +30,10 @@ func Schema() json.RawMessage {
 	for _, s := range grantSpecs {
 		grant.put(s.Key, s.schema())
 	}
+	required := newSchemaNode()
+	for _, s := range requiredSpecs {
+		required.put(s.Key, s.schema())
+	}
 	// Only its plugin knows a strategy's settings.
 	own := schemaNode{"type": "object", "propertyNames": schemaNode{"pattern": freeName().String()},
 		"additionalProperties": Spec{Type: Scalar}.schema()}
@@ -37,6 +41,7 @@ func Schema() json.RawMessage {
 	root.put(groupStrategies, strategies)
 	profile.put(groupStrategies, strategies)
 	root.put(groupGrants, named(strategyName().String(), grant, "Exceptions from isolation, by the strategy's name."))
+	root.put(groupRequired, named(strategyName().String(), required, "Plugins that must be installed, by the strategy's name."))
 	root.put(groupProfiles, named(freeName().String(), profile, "Named sets of settings; profile puts one in force."))
 
 	root["$schema"], root["title"] = schemaDialect, "Settings of thresh"

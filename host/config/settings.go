@@ -129,6 +129,21 @@ type Plugins struct {
 	MaxMemoryBytes int `koanf:"maxMemoryBytes"`
 	// Grants are exceptions from isolation, by strategy.
 	Grants map[string]Grant `koanf:"grants"`
+	// Required are the plugins that must be installed, by strategy.
+	Required map[string]Required `koanf:"required"`
+	// Registry is the address where the releases of github.com/… are; RegistryHeader names a variable of the environment
+	// with a header for it, "" for none.
+	Registry       string `koanf:"registry"`
+	RegistryHeader string `koanf:"registryHeader"`
+}
+
+// Required is a plugin that must be installed. Source is never empty.
+type Required struct {
+	Source string `koanf:"source"`
+	// Version is exact, or a range that begins with ^; "" for any.
+	Version string `koanf:"version"`
+	// Key is a public key of minisign; "" if that of the first installation holds.
+	Key string `koanf:"key"`
 }
 
 type Grant struct {
@@ -205,6 +220,7 @@ func (s Settings) clone() Settings {
 		grant.Read = slices.Clone(grant.Read)
 		s.Plugins.Grants[name] = grant
 	}
+	s.Plugins.Required = maps.Clone(s.Plugins.Required)
 	s.Strategies = maps.Clone(s.Strategies)
 	for name, own := range s.Strategies {
 		s.Strategies[name] = maps.Clone(own)
