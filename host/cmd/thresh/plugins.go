@@ -15,12 +15,14 @@ import (
 )
 
 func pluginsCommand(a *app) *cobra.Command {
-	return group("plugins", "Make, list, lock, try and verify strategy plugins", "",
-		newPluginCommand(a), listCommand(a), lockCommand(a), tryCommand(a), verifyCommand(a))
+	return group("plugins", "Make, install, list, lock, try and verify strategy plugins", "",
+		newPluginCommand(a), installCommand(a), upgradeCommand(a), removeCommand(a), bundleCommand(a), listCommand(a),
+		lockCommand(a), tryCommand(a), verifyCommand(a))
 }
 
 // listCommand starts every trusted plugin, because only the plugin itself can tell its version, trigger and needs.
 func listCommand(a *app) *cobra.Command {
+	outdated := false
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the strategy plugins, broken ones with the reason",
@@ -30,11 +32,16 @@ description, and stopped again. A broken one is listed with the reason and the l
 standard error, and does not affect the others. Listing does not trust a plugin: only using it, or
 'thresh plugins lock', writes to the lock file. A file that changed since is listed as untrusted,
 with the command that accepts it. The exit status is 1 if every file that was found is broken, or if
-a directory that you named cannot be searched.`,
+a directory that you named cannot be searched.
+
+--outdated lists the installed plugins of which their sources have newer versions.`,
 		Example: `  thresh plugins list
   thresh plugins list -o json --plugin-dir ./plugins`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if outdated {
+				return a.printOutdated(cmd)
+			}
 			h, err := a.open(cmd)
 			if err != nil {
 				return err
@@ -45,6 +52,7 @@ a directory that you named cannot be searched.`,
 			return cmp.Or(err, unusable(found, h.Config()))
 		},
 	}
+	cmd.Flags().BoolVar(&outdated, "outdated", false, "ask the sources of installed plugins for newer versions, and list those")
 	a.addOutput(cmd)
 	a.addColumns(cmd, pluginColumns)
 	return cmd

@@ -48,6 +48,20 @@ func (p *progress) show(name string, done, of int) {
 	}
 }
 
+// bytes draws how much of a file has come, unless it did so a moment ago; of is -1 if its size is unknown.
+func (p *progress) bytes(file string, done, of int64) {
+	const mb = 1 << 20
+	switch {
+	case time.Since(p.last) < progressEvery:
+		return
+	case of < 0:
+		p.draw("%s: %.1f MB", file, float64(done)/mb)
+	default:
+		p.draw("%s: %.1f of %.1f MB", file, float64(done)/mb, float64(of)/mb)
+	}
+	p.last = time.Now()
+}
+
 // step shows which of a few long steps is running. done counts the complete ones.
 func (p *progress) step(name string, done, of int) { p.draw("%d of %d: %s", done+1, of, name) }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/stdio"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
+	"github.com/thresh-dev/thresh/host/internal/plugins/install"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/window"
@@ -51,6 +52,9 @@ func (a *app) serve(cmd *cobra.Command) error {
 		return err
 	}
 	log := a.logger(c.Settings().Log)
+	if err := install.Lacking(c.Settings().Plugins); err != nil {
+		return err
+	}
 	a.limitMemory(cmd.Context(), c.Settings().Sessions.MaxMemory)
 	meter, end, err := a.measure(c.Settings().Metrics.Listen, log)
 	if err != nil {

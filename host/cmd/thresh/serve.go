@@ -21,6 +21,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
+	"github.com/thresh-dev/thresh/host/internal/plugins/install"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
@@ -95,6 +96,9 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	}
 	set := c.Settings()
 	log := a.logger(set.Log)
+	if err := install.Lacking(set.Plugins); err != nil {
+		return err
+	}
 	a.limitMemory(cmd.Context(), set.Sessions.MaxMemory)
 	// A socket of systemd takes precedence over serve.listen, as it is open already.
 	l, err := inheritedListener(a.getenv)

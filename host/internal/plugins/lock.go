@@ -52,6 +52,11 @@ func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked,
 	return done, errors.Join(errs...)
 }
 
+// Look starts a plugin, whatever the lock file says of it, and returns what it is. It writes nothing.
+func (m *Manager) Look(ctx context.Context, name string) (Locked, error) {
+	return m.lookAt(ctx, m.scan(), name)
+}
+
 // lookAt starts a plugin, even if the lock file forbids it, and returns its entry for the lock file.
 func (m *Manager) lookAt(ctx context.Context, found discover.Catalog, name string) (Locked, error) {
 	c, ok := found.Find(name)

@@ -35,6 +35,22 @@ type Entry struct {
 	At   time.Time       `json:"at"`
 	// Locked is set if a person locked it; if not, At is when it was first used.
 	Locked bool `json:"locked,omitempty"`
+	// Origin is set if the file was installed, and is still what was.
+	Origin *Origin `json:"origin,omitempty"`
+	// Was is set while an installation replaces the file: the SHA-256 that it had, which is trusted until then.
+	Was string `json:"was,omitempty"`
+}
+
+// Origin is where an installed plugin is from.
+type Origin struct {
+	Source  string `json:"source"`
+	Version string `json:"version"`
+	// Wanted is the version or range that was asked for; "" for the newest.
+	Wanted string `json:"wanted,omitempty"`
+	// Key is the publisher's public key; "" if the release was not signed.
+	Key string `json:"key,omitempty"`
+	// Archives has the SHA-256 of the version's archives, by platform, such as linux/amd64.
+	Archives map[string]string `json:"archives,omitempty"`
 }
 
 // changed says that a file is not the one that was recorded.

@@ -88,7 +88,7 @@ func (p *Policy) Judge(b *discover.Binary) (Verdict, error) {
 				"strategy", b.Name, "path", b.Path, "sha256", b.Sum, "locked", others)
 		}
 		return Verdict{First: true}, nil
-	case entry.SHA256 != b.Sum:
+	case entry.SHA256 != b.Sum && entry.Was != b.Sum:
 		return Verdict{}, fmt.Errorf("%w: %s", fault.ErrUntrusted, entry.changed())
 	}
 	// A file that was moved is trusted by its hash, and is recorded at its new place too.
@@ -151,6 +151,10 @@ func (p *Policy) Lock(entries []Entry) error {
 	}
 	err := p.lock.change(func(plugins map[string]Entry) {
 		for _, e := range entries {
+			// The same file is from where it was.
+			if was := plugins[lockKey(e.Path)]; e.Origin == nil && was.SHA256 == e.SHA256 {
+				e.Origin = was.Origin
+			}
 			plugins[lockKey(e.Path)] = e
 		}
 	})
@@ -161,6 +165,22 @@ func (p *Policy) Lock(entries []Entry) error {
 	defer p.mu.Unlock()
 	for _, e := range entries {
 		delete(p.seen, lockKey(e.Path))
+	}
+	return nil
+}
+
+// Entry returns what the lock file says about a plugin's file, by its path alone.
+func (p *Policy) Entry(path string) (e Entry, ok bool, err error) {
+	plugins, err := p.lock.read()
+	e, ok = plugins[lockKey(path)]
+	return e, ok, err
+}
+
+// Forget removes the entry of a file.
+func (p *Policy) Forget(path string) error {
+	err := p.lock.change(func(plugins map[string]Entry) { delete(plugins, lockKey(path)) })
+	if err != nil {
+		return fmt.Errorf("writing the lock file %s: %w", p.lock.path, err)
 	}
 	return nil
 }
