@@ -19,6 +19,7 @@ import (
 	"time"
 
 	main "github.com/thresh-dev/thresh/host/cmd/thresh"
+	"github.com/thresh-dev/thresh/host/internal/plugins/install/installtest"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/procs"
@@ -86,6 +87,8 @@ type place struct {
 	// model is that of a script, which has seen so many of its requests.
 	model *llmPlace
 	seen  int
+	// publisher is that of a script's releases.
+	publisher installtest.Publisher
 }
 
 // newPlace makes a place with the given plugins in addition to those that are built in: gate, or a fault of the faulty

@@ -35,6 +35,8 @@ var update = flag.Bool("update", false, "write what commands print into the scri
 //	lines N                                  sees to it that all lines on stdout have at most N columns
 //	status N                                 is the exit status of the last command
 //	plugin NAME…                             puts plugins into the plugin directory
+//	publish DIR VERSION [WORD…]              publishes a release of github.com/acme/keep-last
+//	registry DIR                             serves what was published
 //	append FILE                              makes a program another one that does the same
 //	cut FILE N                               removes the last N bytes; -N adds as many that are 0
 //	mode FILE MODE                           is the mode of a file
@@ -101,8 +103,10 @@ func TestScripts(t *testing.T) {
 					ts.Fatalf("%d columns: %s", utf8.RuneCountInString(line), line)
 				}
 			},
-			"model": modelInScript,
-			"asked": askedInScript,
+			"model":    modelInScript,
+			"asked":    askedInScript,
+			"publish":  publishInScript,
+			"registry": registryInScript,
 			"mode": func(ts *testscript.TestScript, _ bool, args []string) {
 				if info, err := os.Stat(ts.MkAbs(args[0])); err != nil || info.Mode().String() != args[1] {
 					ts.Fatalf("%v, %v", info.Mode(), err)
