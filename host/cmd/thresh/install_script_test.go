@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/thresh-dev/thresh/host/internal/plugins/install/installtest"
+	"github.com/thresh-dev/thresh/internal/testkit/releases"
 )
 
 // publishInScript publishes a release of acme/keep-last in a directory, as GitHub has it, and as the newest.
@@ -17,10 +17,10 @@ func publishInScript(ts *testscript.TestScript, _ bool, args []string) {
 	p := scriptPlace(ts)
 	dir, version, says := ts.MkAbs(args[0]), args[1], strings.Join(args[2:], " ")
 	if p.publisher.Key == "" {
-		p.publisher = installtest.NewPublisher(p.t)
+		p.publisher = releases.NewPublisher(p.t)
 	}
 	files := p.publisher.Release(map[string][]byte{
-		installtest.Name("keep-last", version): installtest.Archive(p.t, "keep-last", version, says)})
+		releases.Name("keep-last", version): releases.Archive(p.t, "keep-last", version, says)})
 	for _, at := range []string{"latest/download", "download/v" + version} {
 		at = filepath.Join(dir, "acme", "keep-last", "releases", at)
 		ts.Check(os.RemoveAll(at))

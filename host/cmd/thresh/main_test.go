@@ -19,10 +19,10 @@ import (
 	"time"
 
 	main "github.com/thresh-dev/thresh/host/cmd/thresh"
-	"github.com/thresh-dev/thresh/host/internal/plugins/install/installtest"
 	"github.com/thresh-dev/thresh/host/internal/window"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/procs"
+	"github.com/thresh-dev/thresh/internal/testkit/releases"
 )
 
 // bin holds what the tests run, laid out as a build leaves it: thresh with plugins/ next to it; and in addition
@@ -88,7 +88,7 @@ type place struct {
 	model *llmPlace
 	seen  int
 	// publisher is that of a script's releases.
-	publisher installtest.Publisher
+	publisher releases.Publisher
 }
 
 // newPlace makes a place with the given plugins in addition to those that are built in: gate, or a fault of the faulty

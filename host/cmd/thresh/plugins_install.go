@@ -51,8 +51,8 @@ func installCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install [SOURCE]...",
 		Short: "Install strategy plugins, or what plugins.required names",
-		Long: `Fetches each SOURCE, checks it, asks the plugin under isolation what it is, puts it into the first of
-plugins.dirs, and locks it. Nothing of it runs before its checksum and its signature are right. A
+		Long: `Fetches each SOURCE, checks it, asks the plugin under isolation what it is, puts it into the first
+of plugins.dirs, and locks it. Nothing of it runs before its checksum and its signature are right. A
 SOURCE is
 
   github.com/OWNER/REPO[@VERSION]   a release; @1.2.3 or @^1.2, or else the newest
@@ -61,9 +61,9 @@ SOURCE is
   DIR, ARCHIVE or PROGRAM           on this machine
   BUNDLE.tar                        what 'thresh plugins bundle' wrote
 
-A release has archives thresh-strategy-NAME_VERSION_OS_ARCH.tar.gz (or .zip), checksums.txt, and if it
-is signed, checksums.txt.minisig and the publisher's key, minisign.pub. The key is remembered at the
-first installation; a release that is signed with another one, or not signed any more, is refused.
+A release has archives thresh-strategy-NAME_VERSION_OS_ARCH.tar.gz (or .zip), checksums.txt, and if
+it is signed, checksums.txt.minisig and the publisher's key, minisign.pub. The key is remembered at
+the first installation; a release that is signed with another one, or not any more, is refused.
 
 Without a SOURCE it installs what plugins.required names, in the versions that it names. 'thresh
 serve' and 'thresh run' do not start before the two agree. An older version than the one that is
@@ -97,8 +97,8 @@ func upgradeCommand(a *app) *cobra.Command {
 		Short: "Install newer versions of plugins that were installed",
 		Long: `Installs the newest version of the named plugins, or of all that 'thresh plugins install' has
 installed, within the range that was asked for. A plugin that was installed in one version (@1.2.3)
-keeps it. Hosts that run change over by themselves at the next call. 'thresh plugins list --outdated'
-shows what there is.`,
+keeps it. Hosts that run change over by themselves at the next call. 'thresh plugins list
+--outdated' shows what there is.`,
 		Example: `  thresh plugins upgrade
   thresh plugins upgrade keep-last`,
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -196,8 +196,8 @@ func removeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME...",
 		Short: "Remove plugins that were installed",
-		Long: `Removes the files of plugins that 'thresh plugins install' has installed, and forgets their checksums
-and their publishers' keys. Hosts that run end them.`,
+		Long: `Removes the files of plugins that 'thresh plugins install' has installed, and forgets their
+checksums and their publishers' keys. Hosts that run end them.`,
 		Example: `  thresh plugins remove keep-last`,
 		Args: func(cmd *cobra.Command, given []string) error {
 			if len(given) == 0 {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/plugins/install/installtest"
+	"github.com/thresh-dev/thresh/internal/testkit/releases"
 )
 
 const (
@@ -29,13 +29,13 @@ const (
 // version is there, whole and trusted, and nothing else.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
-	acme := installtest.NewPublisher(t)
-	other := installtest.NewPublisher(t)
-	old, honest := installtest.Archive(t, "keep-last", "1.1.0", ""), installtest.Archive(t, "keep-last", "1.2.0", "")
-	name := installtest.Name("keep-last", "1.2.0")
-	of := func(entries ...installtest.Entry) func(*testing.T, *shop) {
+	acme := releases.NewPublisher(t)
+	other := releases.NewPublisher(t)
+	old, honest := releases.Archive(t, "keep-last", "1.1.0", ""), releases.Archive(t, "keep-last", "1.2.0", "")
+	name := releases.Name("keep-last", "1.2.0")
+	of := func(entries ...releases.Entry) func(*testing.T, *shop) {
 		return func(t *testing.T, s *shop) {
-			s.put(latest, acme.Release(map[string][]byte{name: installtest.TarGz(t, entries...)}))
+			s.put(latest, acme.Release(map[string][]byte{name: releases.TarGz(t, entries...)}))
 		}
 	}
 	put := func(file string, content []byte) func(*testing.T, *shop) {
@@ -47,10 +47,10 @@ func TestAttacks(t *testing.T) {
 	redirect := func(to string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }
 	}
-	is := installtest.Entry{Name: keep, Content: script}
+	is := releases.Entry{Name: keep, Content: script}
 	s := newShop(t)
 	h := newHome(t, s)
-	s.publish("v1.1.0", acme.Release(map[string][]byte{installtest.Name("keep-last", "1.1.0"): old}))
+	s.publish("v1.1.0", acme.Release(map[string][]byte{releases.Name("keep-last", "1.1.0"): old}))
 	h.done("keep-last 1.1.0 installed", Wanted{Source: ofACME})
 	for what, c := range map[string]struct {
 		attack func(*testing.T, *shop)
@@ -58,7 +58,7 @@ func TestAttacks(t *testing.T) {
 	}{
 		"wrong checksum": {put(name, old), `the checksum of ` + name + ` is wrong: it is [0-9a-f]{64}, and should be [0-9a-f]{64}`},
 		"checksums changed after they were signed": {func(_ *testing.T, s *shop) {
-			s.put(latest, map[string][]byte{name: old, "checksums.txt": installtest.Publisher{}.Release(map[string][]byte{name: old})["checksums.txt"]})
+			s.put(latest, map[string][]byte{name: old, "checksums.txt": releases.Publisher{}.Release(map[string][]byte{name: old})["checksums.txt"]})
 		}, `checksums.txt is NOT signed with the key ` + regexp.QuoteMeta(acme.Key) + `: someone may have changed it`},
 		"another key": {func(_ *testing.T, s *shop) { s.put(latest, other.Release(map[string][]byte{name: honest})) },
 			`NOT signed with the key ` + regexp.QuoteMeta(acme.Key) + `, but may be with another one, ` + regexp.QuoteMeta(other.Key) + `: do not install`},
@@ -70,19 +70,19 @@ func TestAttacks(t *testing.T) {
 		"two checksums of a file": {put("checksums.txt", fmt.Appendf(nil, "%064d  %s\n%064d  %s\n", 1, name, 2, name)),
 			`it has two checksums of ` + name},
 		"endless checksums": {put("checksums.txt", bytes.Repeat([]byte("\n"), maxSmallFile+1)), `it is larger than 1048576 bytes`},
-		"another name inside": {of(installtest.Entry{Name: "thresh-strategy-other", Content: script}),
+		"another name inside": {of(releases.Entry{Name: "thresh-strategy-other", Content: script}),
 			`it has thresh-strategy-other in it, not thresh-strategy-keep-last`},
-		"nothing inside":      {of(installtest.Entry{Name: "README.md"}), `it has no thresh-strategy-keep-last in it`},
-		"two programs inside": {of(is, installtest.Entry{Name: "bin/" + keep, Content: script}), `it has two files thresh-strategy-keep-last in it`},
-		"a path upwards":      {of(installtest.Entry{Name: "../../" + keep, Content: script}), `a file in it that leads elsewhere: "../../thresh-strategy-keep-last"`},
-		"an absolute path":    {of(is, installtest.Entry{Name: "/etc/cron.d/x", Content: script}), `leads elsewhere: "/etc/cron.d/x"`},
-		"a path of Windows":   {of(is, installtest.Entry{Name: `..\evil`, Content: script}), `leads elsewhere: "..\\\\evil"`},
-		"a symbolic link":     {of(installtest.Entry{Name: keep, Kind: tar.TypeSymlink, Link: "/bin/sh"}), `neither a file nor a directory: "thresh-strategy-keep-last"`},
-		"a hard link":         {of(is, installtest.Entry{Name: "x", Kind: tar.TypeLink, Link: keep}), `neither a file nor a directory: "x"`},
-		"a device":            {of(is, installtest.Entry{Name: "x", Kind: tar.TypeChar}), `neither a file nor a directory: "x"`},
-		"a directory as it":   {of(installtest.Entry{Name: keep, Kind: tar.TypeDir}), `it has no thresh-strategy-keep-last in it`},
-		"a bomb":              {of(installtest.Entry{Name: keep, Content: script + strings.Repeat("0", 32<<20)}), `it unpacks to more than 20971520 bytes`},
-		"a bomb besides it":   {of(installtest.Entry{Name: "README.md", Content: strings.Repeat("0", 32<<20)}, is), `it unpacks to more than 20971520 bytes`},
+		"nothing inside":      {of(releases.Entry{Name: "README.md"}), `it has no thresh-strategy-keep-last in it`},
+		"two programs inside": {of(is, releases.Entry{Name: "bin/" + keep, Content: script}), `it has two files thresh-strategy-keep-last in it`},
+		"a path upwards":      {of(releases.Entry{Name: "../../" + keep, Content: script}), `a file in it that leads elsewhere: "../../thresh-strategy-keep-last"`},
+		"an absolute path":    {of(is, releases.Entry{Name: "/etc/cron.d/x", Content: script}), `leads elsewhere: "/etc/cron.d/x"`},
+		"a path of Windows":   {of(is, releases.Entry{Name: `..\evil`, Content: script}), `leads elsewhere: "..\\\\evil"`},
+		"a symbolic link":     {of(releases.Entry{Name: keep, Kind: tar.TypeSymlink, Link: "/bin/sh"}), `neither a file nor a directory: "thresh-strategy-keep-last"`},
+		"a hard link":         {of(is, releases.Entry{Name: "x", Kind: tar.TypeLink, Link: keep}), `neither a file nor a directory: "x"`},
+		"a device":            {of(is, releases.Entry{Name: "x", Kind: tar.TypeChar}), `neither a file nor a directory: "x"`},
+		"a directory as it":   {of(releases.Entry{Name: keep, Kind: tar.TypeDir}), `it has no thresh-strategy-keep-last in it`},
+		"a bomb":              {of(releases.Entry{Name: keep, Content: script + strings.Repeat("0", 32<<20)}), `it unpacks to more than 20971520 bytes`},
+		"a bomb besides it":   {of(releases.Entry{Name: "README.md", Content: strings.Repeat("0", 32<<20)}, is), `it unpacks to more than 20971520 bytes`},
 		"a thousand files":    {of(manyEntries(maxEntries + 1)...), `it has more than 10000 files in it`},
 		"no archive":          {func(_ *testing.T, s *shop) { s.put(latest, acme.Release(map[string][]byte{name: []byte(script)})) }, `it is no .tar.gz`},
 		"half an archive": {func(_ *testing.T, s *shop) {
@@ -91,19 +91,19 @@ func TestAttacks(t *testing.T) {
 		"another platform": {func(_ *testing.T, s *shop) {
 			s.put(latest, acme.Release(map[string][]byte{strings.Replace(name, "_1.2.0_", "_1.2.0_plan9x", 1): honest}))
 		}, `there is no archive with a plugin for \w+/\w+; there is keep-last 1.2.0 for plan9x`},
-		"a program of another": {of(installtest.Entry{Name: keep, Content: "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 60)}), `was not installed: .*not a .*plugin`},
-		"a program that is none": {of(installtest.Entry{Name: keep, Content: "hello"}),
+		"a program of another": {of(releases.Entry{Name: keep, Content: "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 60)}), `was not installed: .*not a .*plugin`},
+		"a program that is none": {of(releases.Entry{Name: keep, Content: "hello"}),
 			`was not installed: thresh-strategy-keep-last is neither a program nor a script`},
 		"a program that ends":    {of(is), `was not installed: .*it ended`},
 		"another version inside": {func(t *testing.T, s *shop) { s.put(latest, acme.Release(map[string][]byte{name: old})) }, `the archive says that it is version 1.2.0, and the program says 1.1.0`},
 		"another name in GetInfo": {func(t *testing.T, s *shop) {
-			s.put(latest, acme.Release(map[string][]byte{name: installtest.Archive(t, "keep-last", "1.2.0", "renamed")}))
+			s.put(latest, acme.Release(map[string][]byte{name: releases.Archive(t, "keep-last", "1.2.0", "renamed")}))
 		}, `was not installed: .*"another"`},
 		"an older version": {func(t *testing.T, s *shop) {
-			s.put(latest, acme.Release(map[string][]byte{installtest.Name("keep-last", "1.0.0"): old}))
+			s.put(latest, acme.Release(map[string][]byte{releases.Name("keep-last", "1.0.0"): old}))
 		}, `1.1.0 is installed, and the newest of github.com/acme/keep-last is 1.0.0: to go back, name the version \(@1.0.0\)`},
 		"the same version changed": {func(t *testing.T, s *shop) {
-			s.put(latest, acme.Release(map[string][]byte{installtest.Name("keep-last", "1.1.0"): honest}))
+			s.put(latest, acme.Release(map[string][]byte{releases.Name("keep-last", "1.1.0"): honest}))
 		}, `version 1.1.0 of github.com/acme/keep-last is not what it was when it was installed`},
 		"a redirect to http": {fault(name, redirect("http://example.com/x")),
 			`it redirects to http://example.com, and anyone on the way could change`},
@@ -149,9 +149,9 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-func manyEntries(n int) (all []installtest.Entry) {
+func manyEntries(n int) (all []releases.Entry) {
 	for i := range n {
-		all = append(all, installtest.Entry{Name: fmt.Sprint(i)})
+		all = append(all, releases.Entry{Name: fmt.Sprint(i)})
 	}
 	return all
 }
@@ -177,9 +177,9 @@ func (h *home) is(version string) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	program := installtest.Program(h.t, version)
+	program := releases.Program(h.t, version)
 	if bytes.Contains(content, []byte("@@"+version+" network")) {
-		program = installtest.Program(h.t, version+" network model")
+		program = releases.Program(h.t, version+" network model")
 	}
 	if !bytes.Equal(content, program) {
 		h.t.Errorf("the file is not that of %s", version)
@@ -196,9 +196,9 @@ func (h *home) is(version string) {
 // A signature of an old release does not pass for one of a new: the names of the archives are what is signed.
 func TestASignatureIsOfItsVersionAlone(t *testing.T) {
 	t.Parallel()
-	acme, s := installtest.NewPublisher(t), newShop(t)
-	files := acme.Release(map[string][]byte{installtest.Name("keep-last", "1.1.0"): installtest.Archive(t, "keep-last", "1.1.0", "")})
-	files[installtest.Name("keep-last", "1.2.0")] = files[installtest.Name("keep-last", "1.1.0")]
+	acme, s := releases.NewPublisher(t), newShop(t)
+	files := acme.Release(map[string][]byte{releases.Name("keep-last", "1.1.0"): releases.Archive(t, "keep-last", "1.1.0", "")})
+	files[releases.Name("keep-last", "1.2.0")] = files[releases.Name("keep-last", "1.1.0")]
 	s.publish("v1.2.0", files)
 	if _, err := newHome(t, s).install(Wanted{Source: ofACME + "@1.2.0"}); err == nil || !strings.Contains(err.Error(), "there is keep-last 1.1.0") {
 		t.Error(err)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
-	"github.com/thresh-dev/thresh/host/internal/plugins/install/installtest"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+	"github.com/thresh-dev/thresh/internal/testkit/releases"
 )
 
 // trustedIn returns why a host with the settings would not start the plugin.
@@ -36,10 +36,10 @@ func trustedIn(set config.Plugins, name string) error {
 
 func TestInstallUpgradeAndBack(t *testing.T) {
 	t.Parallel()
-	acme, s := installtest.NewPublisher(t), newShop(t)
+	acme, s := releases.NewPublisher(t), newShop(t)
 	h := newHome(t, s)
 	archives := func(version, words string) map[string][]byte {
-		return map[string][]byte{installtest.Name("keep-last", version): installtest.Archive(t, "keep-last", version, words),
+		return map[string][]byte{releases.Name("keep-last", version): releases.Archive(t, "keep-last", version, words),
 			"thresh-strategy-keep-last_" + version + "_plan9_mips.tar.gz": []byte("plan 9"), "keep-last-src.tar.gz": nil}
 	}
 	one, two, next := archives("1.2.0", "network model"), archives("1.3.0", ""), archives("2.0.0", "")
@@ -94,14 +94,14 @@ func TestInstallUpgradeAndBack(t *testing.T) {
 func TestSources(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	one, two := installtest.Name("keep-last", "1.2.0"), installtest.Name("keep-more", "0.3.1")
-	files := installtest.Publisher{}.Release(map[string][]byte{one: installtest.Archive(t, "keep-last", "1.2.0", ""), two: installtest.Archive(t, "keep-more", "0.3.1", ""),
-		installtest.Name("keep-last", "1.1.0"): nil})
+	one, two := releases.Name("keep-last", "1.2.0"), releases.Name("keep-more", "0.3.1")
+	files := releases.Publisher{}.Release(map[string][]byte{one: releases.Archive(t, "keep-last", "1.2.0", ""), two: releases.Archive(t, "keep-more", "0.3.1", ""),
+		releases.Name("keep-last", "1.1.0"): nil})
 	files["SHA256SUMS"] = files["checksums.txt"]
 	delete(files, "checksums.txt")
 	s.put("/strategies/", files)
 	dir := t.TempDir()
-	files[keep] = installtest.Program(t, "0.1.0")
+	files[keep] = releases.Program(t, "0.1.0")
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o755); err != nil {
 			t.Fatal(err)
@@ -154,13 +154,13 @@ func TestSourcesThatAreNone(t *testing.T) {
 func TestFilesOfOthersAreLeft(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.publish("v1.2.0", installtest.Publisher{}.Release(map[string][]byte{installtest.Name("keep-last", "1.2.0"): installtest.Archive(t, "keep-last", "1.2.0", "")}))
+	s.publish("v1.2.0", releases.Publisher{}.Release(map[string][]byte{releases.Name("keep-last", "1.2.0"): releases.Archive(t, "keep-last", "1.2.0", "")}))
 	h := newHome(t, s)
 	if err := os.MkdirAll(h.set.Dirs[0], 0o755); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(h.set.Dirs[0], keep)
-	if err := os.WriteFile(path, installtest.Program(t, "0.9.0"), 0o755); err != nil {
+	if err := os.WriteFile(path, releases.Program(t, "0.9.0"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	const want = "is there, and was not installed by thresh"
@@ -184,8 +184,8 @@ func TestFilesOfOthersAreLeft(t *testing.T) {
 // The key in the settings counts before any other; a new one is accepted where a person names it.
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	acme, other, s := installtest.NewPublisher(t), installtest.NewPublisher(t), newShop(t)
-	archive := map[string][]byte{installtest.Name("keep-last", "1.2.0"): installtest.Archive(t, "keep-last", "1.2.0", "")}
+	acme, other, s := releases.NewPublisher(t), releases.NewPublisher(t), newShop(t)
+	archive := map[string][]byte{releases.Name("keep-last", "1.2.0"): releases.Archive(t, "keep-last", "1.2.0", "")}
 	s.publish("v1.2.0", acme.Release(archive))
 	h := newHome(t, s)
 	h.set.Required = map[string]config.Required{"keep-last": {Source: ofACME, Key: other.Key}}
@@ -205,7 +205,7 @@ func TestKeys(t *testing.T) {
 	}
 	// A program by itself cannot be signed.
 	path := filepath.Join(t.TempDir(), keep)
-	if err := os.WriteFile(path, installtest.Program(t, "9.0.0"), 0o755); err != nil {
+	if err := os.WriteFile(path, releases.Program(t, "9.0.0"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.install(Wanted{Source: path}); err == nil || !strings.Contains(err.Error(), "is not signed, and must be with the key "+other.Key) {
@@ -217,8 +217,8 @@ func TestKeys(t *testing.T) {
 func TestAHeaderForTheRegistry(t *testing.T) {
 	t.Parallel()
 	s, elsewhere := newShop(t), newShop(t)
-	name := installtest.Name("keep-last", "1.2.0")
-	files := installtest.Publisher{}.Release(map[string][]byte{name: installtest.Archive(t, "keep-last", "1.2.0", "")})
+	name := releases.Name("keep-last", "1.2.0")
+	files := releases.Publisher{}.Release(map[string][]byte{name: releases.Archive(t, "keep-last", "1.2.0", "")})
 	s.publish("v1.2.0", files)
 	elsewhere.put("/", files)
 	s.faults["/acme/keep-last/releases/download/v1.2.0/"+name] = func(w http.ResponseWriter, r *http.Request) {
@@ -249,18 +249,18 @@ func TestAHeaderForTheRegistry(t *testing.T) {
 // A machine without a network installs what another has bundled, and agrees with the same settings.
 func TestBundle(t *testing.T) {
 	t.Parallel()
-	acme, s := installtest.NewPublisher(t), newShop(t)
-	name, foreign := installtest.Name("keep-last", "1.2.0"), "thresh-strategy-keep-last_1.2.0_plan9_mips.tar.gz"
-	s.publish("v1.2.0", acme.Release(map[string][]byte{name: installtest.Archive(t, "keep-last", "1.2.0", ""), foreign: []byte("plan 9")}))
-	s.put("/more/", installtest.Publisher{}.Release(map[string][]byte{installtest.Name("keep-more", "0.3.1"): installtest.Archive(t, "keep-more", "0.3.1", ""),
-		installtest.Name("keep-less", "0.3.1"): nil}))
+	acme, s := releases.NewPublisher(t), newShop(t)
+	name, foreign := releases.Name("keep-last", "1.2.0"), "thresh-strategy-keep-last_1.2.0_plan9_mips.tar.gz"
+	s.publish("v1.2.0", acme.Release(map[string][]byte{name: releases.Archive(t, "keep-last", "1.2.0", ""), foreign: []byte("plan 9")}))
+	s.put("/more/", releases.Publisher{}.Release(map[string][]byte{releases.Name("keep-more", "0.3.1"): releases.Archive(t, "keep-more", "0.3.1", ""),
+		releases.Name("keep-less", "0.3.1"): nil}))
 	with := newHome(t, s)
 	with.set.Required = map[string]config.Required{"keep-last": {Source: ofACME, Version: "^1.2", Key: acme.Key},
 		"keep-more": {Source: s.URL + "/more/"}}
 	path := filepath.Join(with.dir, "plugins.tar")
 	in := with.installer()
 	names, err := in.Bundle(t.Context(), path, in.Needed())
-	if diff := cmp.Diff([]string{name, foreign, installtest.Name("keep-more", "0.3.1")}, names); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{name, foreign, releases.Name("keep-more", "0.3.1")}, names); diff != "" || err != nil {
 		t.Fatal(err, diff)
 	}
 	without := newHome(t, nil)
@@ -291,10 +291,10 @@ func mustRead(t *testing.T, path string) []byte {
 // Each way in which a directory does not agree with plugins.required has its line.
 func TestLacking(t *testing.T) {
 	t.Parallel()
-	acme, s := installtest.NewPublisher(t), newShop(t)
+	acme, s := releases.NewPublisher(t), newShop(t)
 	archives := map[string][]byte{}
 	for _, name := range []string{"fine", "moved", "old", "signed", "changed"} {
-		archives[installtest.Name(name, "1.2.0")] = installtest.Archive(t, name, "1.2.0", "")
+		archives[releases.Name(name, "1.2.0")] = releases.Archive(t, name, "1.2.0", "")
 	}
 	s.put("/all/", acme.Release(archives))
 	h := newHome(t, s)
@@ -305,14 +305,14 @@ func TestLacking(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"changed", "own"} {
-		if err := os.WriteFile(filepath.Join(h.set.Dirs[0], "thresh-strategy-"+name), installtest.Program(t, "1.2.0 changed"), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(h.set.Dirs[0], "thresh-strategy-"+name), releases.Program(t, "1.2.0 changed"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	from := s.URL + "/all/"
 	h.set.Required = map[string]config.Required{
 		"fine": {Source: from, Version: "^1.1", Key: acme.Key}, "moved": {Source: ofACME}, "old": {Source: from, Version: "^1.3"},
-		"signed": {Source: from, Key: installtest.NewPublisher(t).Key}, "changed": {Source: from}, "own": {Source: from},
+		"signed": {Source: from, Key: releases.NewPublisher(t).Key}, "changed": {Source: from}, "own": {Source: from},
 		"missing": {Source: from}, "unclear": {Source: "keep-last"},
 	}
 	err := Lacking(h.set)

@@ -17,8 +17,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/thresh-dev/thresh/host/internal/plugins/install/installtest"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+	"github.com/thresh-dev/thresh/internal/testkit/releases"
 )
 
 // doomedEnv makes the test binary a program that installs keep-last with these settings.
@@ -58,9 +58,9 @@ func (h *home) another(first string) *exec.Cmd {
 // Wherever an installation is killed, the old version is there, and the next installation cleans up and succeeds.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	acme := installtest.NewPublisher(t)
-	old, next := installtest.Archive(t, "keep-last", "1.1.0", ""), installtest.Archive(t, "keep-last", "1.2.0", "")
-	name := installtest.Name("keep-last", "1.2.0")
+	acme := releases.NewPublisher(t)
+	old, next := releases.Archive(t, "keep-last", "1.1.0", ""), releases.Archive(t, "keep-last", "1.2.0", "")
+	name := releases.Name("keep-last", "1.2.0")
 	for when, c := range map[string]struct {
 		archive []byte
 		// at returns what waits for the moment.
@@ -77,7 +77,7 @@ func TestKilled(t *testing.T) {
 			}
 			return func() { <-midway }
 		}},
-		"while it asks the plugin": {installtest.Archive(t, "keep-last", "1.2.0", "hangs"), func(s *shop, h *home) func() {
+		"while it asks the plugin": {releases.Archive(t, "keep-last", "1.2.0", "hangs"), func(s *shop, h *home) func() {
 			return func() {
 				for { // its private directory is there once it runs
 					if running, _ := filepath.Glob(filepath.Join(h.dir, "thresh*", "*")); len(running) > 0 {
@@ -92,7 +92,7 @@ func TestKilled(t *testing.T) {
 			t.Parallel()
 			s := newShop(t)
 			h := newHome(t, s)
-			s.publish("v1.1.0", acme.Release(map[string][]byte{installtest.Name("keep-last", "1.1.0"): old}))
+			s.publish("v1.1.0", acme.Release(map[string][]byte{releases.Name("keep-last", "1.1.0"): old}))
 			h.done("keep-last 1.1.0 installed", Wanted{Source: ofACME})
 			s.publish("v1.2.0", acme.Release(map[string][]byte{name: c.archive}))
 			wait := c.at(s, h)
@@ -121,16 +121,16 @@ func TestKilled(t *testing.T) {
 // in between, and another installation ends them.
 func TestKilledBetweenTheFiles(t *testing.T) {
 	t.Parallel()
-	acme := installtest.NewPublisher(t)
-	old, next := installtest.Archive(t, "keep-last", "1.1.0", ""), installtest.Archive(t, "keep-last", "1.2.0", "")
+	acme := releases.NewPublisher(t)
+	old, next := releases.Archive(t, "keep-last", "1.1.0", ""), releases.Archive(t, "keep-last", "1.2.0", "")
 	for _, replaced := range []bool{false, true} {
 		s := newShop(t)
 		h := newHome(t, s)
-		s.publish("v1.1.0", acme.Release(map[string][]byte{installtest.Name("keep-last", "1.1.0"): old}))
+		s.publish("v1.1.0", acme.Release(map[string][]byte{releases.Name("keep-last", "1.1.0"): old}))
 		h.done("keep-last 1.1.0 installed", Wanted{Source: ofACME})
 		before := mustRead(t, filepath.Join(h.set.Dirs[0], keep))
 		was := h.entry("keep-last").SHA256
-		s.publish("v1.2.0", acme.Release(map[string][]byte{installtest.Name("keep-last", "1.2.0"): next}))
+		s.publish("v1.2.0", acme.Release(map[string][]byte{releases.Name("keep-last", "1.2.0"): next}))
 		h.done("keep-last 1.2.0 upgraded", Wanted{Source: ofACME})
 		e := h.entry("keep-last")
 		e.Was = was
@@ -156,10 +156,10 @@ func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	h := newHome(t, s)
-	old := installtest.Archive(t, "keep-last", "1.1.0", "")
-	s.publish("v1.1.0", installtest.Publisher{}.Release(map[string][]byte{installtest.Name("keep-last", "1.1.0"): old}))
+	old := releases.Archive(t, "keep-last", "1.1.0", "")
+	s.publish("v1.1.0", releases.Publisher{}.Release(map[string][]byte{releases.Name("keep-last", "1.1.0"): old}))
 	h.done("keep-last 1.1.0 installed", Wanted{Source: ofACME})
-	s.publish("v1.2.0", installtest.Publisher{}.Release(map[string][]byte{installtest.Name("keep-last", "1.2.0"): installtest.Archive(t, "keep-last", "1.2.0", "")}))
+	s.publish("v1.2.0", releases.Publisher{}.Release(map[string][]byte{releases.Name("keep-last", "1.2.0"): releases.Archive(t, "keep-last", "1.2.0", "")}))
 	for _, blocks := range []int{100, len(old)/512 + 2000} { // the archive does not fit, the program does not
 		out, _ := h.another(fmt.Sprintf("ulimit -f %d; ", blocks)).CombinedOutput()
 		if !bytes.Contains(out, []byte("file too large")) {
@@ -174,9 +174,9 @@ func TestTwoAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	h := newHome(t, s)
-	name := installtest.Name("keep-last", "1.2.0")
-	archive := installtest.Archive(t, "keep-last", "1.2.0", "")
-	s.publish("v1.2.0", installtest.Publisher{}.Release(map[string][]byte{name: archive}))
+	name := releases.Name("keep-last", "1.2.0")
+	archive := releases.Archive(t, "keep-last", "1.2.0", "")
+	s.publish("v1.2.0", releases.Publisher{}.Release(map[string][]byte{name: archive}))
 	waits, asked := make(chan string, 1), make(chan struct{})
 	s.faults[latest+name] = func(w http.ResponseWriter, _ *http.Request) {
 		close(asked) // which panics for a second request

@@ -1,6 +1,6 @@
-// Package installtest makes releases of plugins for tests, signed and not. It is for the tests of package install and of
+// Package releases makes releases of plugins for tests, signed and not. It is for the tests of package install and of
 // the commands that use it.
-package installtest
+package releases
 
 import (
 	"archive/tar"
@@ -23,7 +23,7 @@ import (
 
 // sample returns the program of testdata/sample.
 var sample = sync.OnceValues(func() ([]byte, error) {
-	built, err := binaries.Build("host/internal/plugins/install/installtest/testdata/sample")
+	built, err := binaries.Build("internal/testkit/releases/testdata/sample")
 	if err != nil {
 		return nil, err
 	}
