@@ -22,7 +22,7 @@ func TestAStartInAnotherLanguage(t *testing.T) {
 		install(t, p.path("work", "old-results"))
 		shell("npm run bench")
 		continueAsSaid(t, p, shell, "node")
-		shell("rm test/strategy.*; sed -n '/^```ts/,/^```/{/^```/!p;}' README.md > src/strategy.ts; npm run build")
+		shell("sed -n '/^```ts/,/^```/{/^```/!p;}' README.md > src/strategy.ts; npm run build")
 		verify(t, p)
 	})
 	t.Run("python", func(t *testing.T) {
@@ -79,7 +79,7 @@ func continueAsSaid(t *testing.T, p *place, shell func(string), interpreter stri
 			shell(step.Run)
 		}
 	}
-	for system, dir := range map[string]string{"linux": "/usr", "darwin-arm64": "/opt/homebrew", "darwin-amd64": "/usr/local"} {
+	for system, dir := range map[string]string{"linux_amd64": "/usr", "linux_arm64": "/usr", "darwin_arm64": "/opt/homebrew", "darwin_amd64": "/usr/local"} {
 		program, err := os.ReadFile(p.path("work", "old-results", "release", system, "thresh-strategy-old-results"))
 		if want := "#!" + dir + "/bin/" + interpreter; err != nil || !strings.HasPrefix(string(program), want) {
 			t.Errorf("%s: %v, begins with %.40q, want %q", system, err, program, want)

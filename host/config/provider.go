@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -157,6 +158,8 @@ func validUpstream(text string) bool {
 	return validURL(text) && err == nil &&
 		(u.Scheme == "https" || u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
 }
+
+func validIndex(text string) bool { return validUpstream(text) || filepath.IsAbs(text) }
 
 func (x *index) findProvider(key string) target {
 	if s, ok := x.provider[key]; ok {

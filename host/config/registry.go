@@ -177,6 +177,10 @@ func Specs() []Spec {
 		upstream(Spec{Key: "plugins.registry", Tuning: true, Default: "https://github.com",
 			Meaning: "Where 'thresh plugins install' finds the releases of github.com/OWNER/REPO: a mirror has the same " +
 				"paths below its address, and with a range of versions those of GitHub's API below api/v3."}),
+		host(Spec{Key: "plugins.index", Tuning: true, Type: String, valid: validIndex,
+			Default: "https://raw.githubusercontent.com/thresh-dev/thresh/main/packaging/plugins.json",
+			want:    "an https:// address, or an absolute path",
+			Meaning: "What 'thresh plugins search' searches: the address or the path of a file."}),
 		host(Spec{Key: "plugins.registryHeader", Tuning: true, Type: EnvName, Default: "", secret: true,
 			DefaultText: "no header", valid: func(v string) bool { return v == "" || envVariable().MatchString(v) },
 			Meaning: "Environment variable with a header that is sent to plugins.registry alone, such as " +

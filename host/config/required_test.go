@@ -39,6 +39,7 @@ func TestRequiredThatIsNone(t *testing.T) {
 		"plugins.required.far.sorce: x":                        "did you mean plugins.required.far.source?",
 		"plugins.required: [far]":                              "a table of settings",
 		"plugins.registry: http://example.com":                 "an https:// address",
+		"plugins.index: http://example.com/x":                  "an https:// address, or an absolute path",
 		"plugins.registryHeader: 'Authorization: Bearer tail'": "the name of an environment variable",
 	} {
 		m := newMachine(t)

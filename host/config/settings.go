@@ -133,7 +133,9 @@ type Plugins struct {
 	Required map[string]Required `koanf:"required"`
 	// Registry is the address where the releases of github.com/… are; RegistryHeader names a variable of the environment
 	// with a header for it, "" for none.
-	Registry       string `koanf:"registry"`
+	Registry string `koanf:"registry"`
+	// Index is the address of a file, or an absolute path.
+	Index          string `koanf:"index"`
 	RegistryHeader string `koanf:"registryHeader"`
 }
 

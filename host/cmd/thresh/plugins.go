@@ -16,8 +16,8 @@ import (
 
 func pluginsCommand(a *app) *cobra.Command {
 	return group("plugins", "Make, install, list, lock, try and verify strategy plugins", "",
-		newPluginCommand(a), installCommand(a), upgradeCommand(a), removeCommand(a), bundleCommand(a), listCommand(a),
-		lockCommand(a), tryCommand(a), verifyCommand(a))
+		newPluginCommand(a), installCommand(a), upgradeCommand(a), removeCommand(a), bundleCommand(a),
+		packageCommand(a), searchCommand(a), listCommand(a), lockCommand(a), tryCommand(a), verifyCommand(a))
 }
 
 // listCommand starts every trusted plugin, because only the plugin itself can tell its version, trigger and needs.

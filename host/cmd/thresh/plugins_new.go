@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,17 +15,17 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// nextSteps are what to do with a new strategy, by its language; %[1]s is its name.
+// nextSteps are what to do with a new strategy, by its language; %[1]s is its name, %[2]s what comes first.
 var nextSteps = map[string]string{
-	"go": `go mod tidy
+	"go": `%[2]sgo mod tidy
 go test ./...
 CGO_ENABLED=0 go build -trimpath -o dist/thresh-strategy-%[1]s .
 `,
-	"typescript": `npm install
+	"typescript": `%[2]snpm install
 npm test
 npm run build
 `,
-	"python": `/usr/bin/python3 -m unittest
+	"python": `%[2]s/usr/bin/python3 -m unittest
 /usr/bin/python3 build.py
 `,
 }
@@ -67,10 +69,34 @@ and protobuf.`,
 			for _, file := range written {
 				fmt.Fprintln(a.out, name+"/"+file)
 			}
-			fmt.Fprintf(a.err, "\ncd %[1]s\n"+nextSteps[language]+"thresh plugins verify dist/thresh-strategy-%[1]s\n", name)
+			fmt.Fprintf(a.err, "\ncd %[1]s\n"+nextSteps[language]+"thresh plugins verify dist/thresh-strategy-%[1]s\n", name,
+				firstStep(language))
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&language, "lang", starter.Languages()[0], "go, typescript or python")
 	return cmd
 }
+
+// firstStep is what a language needs before its other steps. There is no release of thresh yet, so that a module finds
+// its packages in a clone: the one that this program was built in, or the one that the user says.
+func firstStep(language string) string {
+	switch language {
+	case "python":
+		return "/usr/bin/python3 -c 'import grpc, google.protobuf' # on Debian and Ubuntu: apt install python3-grpcio python3-protobuf\n"
+	case "go":
+		clone := `"${THRESH:?set it to the directory of your clone of thresh}"`
+		program, err := os.Executable()
+		if err == nil {
+			program, err = filepath.EvalSymlinks(program)
+		}
+		module := filepath.Join(filepath.Dir(filepath.Dir(program)), "go.mod") // make build puts thresh into bin
+		if text, read := os.ReadFile(module); err == nil && read == nil && strings.HasPrefix(string(text), "module "+ours+"\n") {
+			clone = `"` + filepath.Dir(module) + `"`
+		}
+		return "go mod edit -replace " + ours + "=" + clone + "\n"
+	}
+	return ""
+}
+
+const ours = "github.com/thresh-dev/thresh"

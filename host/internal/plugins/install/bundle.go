@@ -105,20 +105,13 @@ func (in *Installer) add(ctx context.Context, out *tar.Writer, name string, f fi
 		return err
 	}
 	defer os.Remove(temp)
-	file, err := os.Open(temp)
-	if err != nil {
+	return withFile(temp, func(file *os.File, size int64) error {
+		if err := out.WriteHeader(&tar.Header{Name: name, Size: size, Mode: 0o644}); err != nil {
+			return err
+		}
+		_, err := io.Copy(out, file)
 		return err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if err := out.WriteHeader(&tar.Header{Name: name, Size: info.Size(), Mode: 0o644}); err != nil {
-		return err
-	}
-	_, err = io.Copy(out, file)
-	return err
+	})
 }
 
 // readBundle unpacks a bundle into a directory and reads its releases.
