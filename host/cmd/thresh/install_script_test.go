@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -42,4 +43,17 @@ func registryInScript(ts *testscript.TestScript, _ bool, args []string) {
 	server := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs(args[0]))))
 	p.t.Cleanup(server.Close)
 	p.env = append(p.env, "THRESH_PLUGINS_REGISTRY="+server.URL)
+}
+
+func builtInScript(ts *testscript.TestScript, _ bool, args []string) {
+	platform := runtime.GOOS + "_" + runtime.GOARCH
+	ts.Setenv("PLATFORM", platform)
+	dir := filepath.Join(ts.MkAbs(args[0]), platform)
+	ts.Check(os.MkdirAll(dir, 0o755))
+	program := releases.Program(scriptPlace(ts).t, strings.Join(args[2:], " "))
+	ts.Check(os.WriteFile(filepath.Join(dir, "thresh-strategy-"+args[1]), program, 0o755))
+}
+
+func signerInScript(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), releases.NewPublisher(scriptPlace(ts).t).PrivateKey(), 0o600))
 }

@@ -148,27 +148,35 @@ func (a *app) installAll(cmd *cobra.Command, c *config.Config, in *install.Insta
 }
 
 func (a *app) printInstalled(results []install.Result) {
+	row := func(what, value string) { fmt.Fprintf(a.out, "  %-9s%s\n", what, text.Printable(value, maxName)) }
 	for i, r := range results {
 		if i > 0 {
 			fmt.Fprintln(a.out)
-		}
-		row := func(what, format string, args ...any) {
-			fmt.Fprintf(a.out, "  %-9s"+format+"\n", append([]any{what}, args...)...)
 		}
 		before := ""
 		if r.Before != "" && r.Before != r.Version {
 			before = " from " + r.Before
 		}
 		fmt.Fprintf(a.out, "%s %s: %s%s\n", r.Name, text.Printable(r.Version, maxName), r.Change, before)
+		signed := "with " + r.Key
+		switch {
+		case r.NewKey:
+			signed += ", which is remembered from now on: compare it with what the publisher says"
+		case r.Key == "":
+			signed = "no: only its source vouches for it"
+		}
 		if r.Change == "unchanged" {
+			if r.NewKey {
+				row("signed", signed)
+			}
 			continue
 		}
-		row("source", "%s", text.Printable(r.Source, maxName))
-		row("file", "%s", a.underHome(r.Path))
+		row("source", r.Source)
+		row("file", a.underHome(r.Path))
 		if r.Description != "" {
-			row("does", "%s", text.Printable(r.Description, maxName))
+			row("does", r.Description)
 		}
-		row("called", "%s", r.Trigger)
+		row("called", string(r.Trigger))
 		var asks []string
 		if r.RequiresLLM {
 			asks = append(asks, "a model")
@@ -176,16 +184,9 @@ func (a *app) printInstalled(results []install.Result) {
 		if r.NeedsNetwork {
 			asks = append(asks, "the network, which plugins.grants."+r.Name+".network gives it")
 		}
-		row("asks for", "%s", cmp.Or(strings.Join(asks, ", and "), "nothing"))
-		switch {
-		case r.NewKey:
-			row("signed", "with %s, which is remembered from now on: compare it with what the publisher says", r.Key)
-		case r.Key != "":
-			row("signed", "with %s", r.Key)
-		default:
-			row("signed", "no: only its source vouches for it")
-		}
-		row("locked", "%s  %s", r.SHA256, strings.Join(r.Platforms, ", "))
+		row("asks for", cmp.Or(strings.Join(asks, ", and "), "nothing"))
+		row("signed", signed)
+		row("locked", r.SHA256+"  "+strings.Join(r.Platforms, ", "))
 		if slices.Contains(builtin.Names(), r.Name) {
 			row("note", "it is used instead of the strategy of that name that is built in")
 		}

@@ -35,6 +35,8 @@ var update = flag.Bool("update", false, "write what commands print into the scri
 //	lines N                                  sees to it that all lines on stdout have at most N columns
 //	status N                                 is the exit status of the last command
 //	plugin NAME…                             puts plugins into the plugin directory
+//	built DIR NAME VERSION [WORD…]           builds a strategy for this platform, in DIR/$PLATFORM
+//	signer FILE                              makes a private key of minisign
 //	publish DIR VERSION [WORD…]              publishes a release of github.com/acme/keep-last
 //	registry DIR                             serves what was published
 //	append FILE                              makes a program another one that does the same
@@ -105,6 +107,8 @@ func TestScripts(t *testing.T) {
 			},
 			"model":    modelInScript,
 			"asked":    askedInScript,
+			"built":    builtInScript,
+			"signer":   signerInScript,
 			"publish":  publishInScript,
 			"registry": registryInScript,
 			"mode": func(ts *testscript.TestScript, _ bool, args []string) {

@@ -117,3 +117,9 @@ func (p Publisher) Release(archives map[string][]byte) map[string][]byte {
 	}
 	return files
 }
+
+// PrivateKey is what signs, as minisign has it in a file.
+func (p Publisher) PrivateKey() []byte {
+	text, _ := p.private.MarshalText() // which never fails
+	return text
+}
