@@ -44,7 +44,7 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// Installer installs, upgrades and removes plugins. It is not safe for concurrent use; two of them are.
+// Installer installs, upgrades and removes plugins. It is not safe for concurrent use; several of them are.
 type Installer struct {
 	Options
 	dir      string
@@ -54,16 +54,13 @@ type Installer struct {
 	most     int64 // bytes of an archive, and of what is in it
 }
 
-// New returns an installer, unless the settings leave it nowhere to put plugins and to record them.
+// New returns an installer, unless the settings leave it nowhere to put plugins.
 func New(o Options) (*Installer, error) {
 	if len(o.Dirs) == 0 {
 		return nil, errors.New("no plugin directory is set: set plugins.dirs")
 	}
 	in := &Installer{Options: o, dir: o.Dirs[0], trust: trust.New(o.Integrity, o.LockFile, o.Logger),
 		platform: runtime.GOOS + "/" + runtime.GOARCH, most: maxUnpacked}
-	if err := in.trust.CanLock(); err != nil {
-		return nil, err
-	}
 	registry, err := url.Parse(o.Registry)
 	if err != nil {
 		return nil, err

@@ -27,6 +27,9 @@ const (
 // lock makes the plugin directory if need be, and waits until no other installation is at work in it. Then it removes
 // what those that were killed have left.
 func (in *Installer) lock(ctx context.Context) (unlock func(), err error) {
+	if err := in.trust.CanLock(); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(in.dir, 0o755); err != nil {
 		return nil, err
 	}
