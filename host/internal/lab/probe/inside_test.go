@@ -28,7 +28,7 @@ func TestIntervalsAreOfClusters(t *testing.T) {
 // What was asked with one wording must not be mixed with another: a changed prompt needs a new version.
 func TestAPromptChangesWithItsVersion(t *testing.T) {
 	sum := sha256.Sum256([]byte(questionsPrompt + answersPrompt + gradesPrompt + searchNothing + searchByCommand))
-	want := map[int]string{1: "4dbb3510"}
+	want := map[int]string{2: "b328793c"}
 	if got := hex.EncodeToString(sum[:4]); want[PromptVersion] != got {
 		t.Errorf("version %d of the prompts is %s, not %s: raise PromptVersion and add its digest", PromptVersion, got,
 			want[PromptVersion])

@@ -8,7 +8,7 @@ import (
 
 // PromptVersion is part of every moment's id: what was written, answered and graded with other prompts is not mixed in.
 // Raise it with every change of a prompt.
-const PromptVersion = 1
+const PromptVersion = 2
 
 var (
 	//go:embed readme.md
