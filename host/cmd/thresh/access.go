@@ -39,12 +39,12 @@ func accessSetCommand(a *app) *cobra.Command {
 	g := granting{app: a}
 	cmd := &cobra.Command{
 		Use: "set NAME", Short: "Make a token, change what it may do, or replace it",
-		Long: `Makes a token for a name that has none, and prints it. For a name that has one, it changes the limits
-or profiles, within a second and without a new token: what no flag names stays; --profile replaces all
+		Long: `Makes a token for a name that has none, and prints it. For a name that has one, it changes limits or
+profiles, within a second and without a new token: what no flag names stays; --profile replaces all
 profiles, and --profile '' takes them away.
 
---rotate makes another token, with the same sessions, limits and profiles, and prints it. The old one
-is accepted for the time in --keep-old, in which its clients get the new one. A leaked token is
+--rotate makes another token, with the same sessions, limits and profiles, and prints it. The old
+one is accepted for the time in --keep-old, in which its clients get the new one. A leaked token is
 refused at once with --keep-old 0.`,
 		Example: `  thresh access set alice
   thresh access set ci --sessions 50 --usd-per-day 2.50

@@ -123,20 +123,22 @@ plugin and changes nothing.`,
 			if err != nil {
 				return err
 			}
-			wrong := a.checkConfiguration(cmd, c, insecure)
 			if quick {
-				return wrong
+				return a.checkConfiguration(cmd, c, insecure)
 			}
+			// First: opening an empty file would make a store of it.
+			sessions := a.checkStore(cmd, c)
+			wrong := a.checkConfiguration(cmd, c, insecure)
 			set := c.Settings()
 			report := doctorReport{
 				System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: set.Plugins.Isolation,
 				Integrity: set.Plugins.Integrity, LockFile: set.Plugins.LockFile, Configuration: lines(wrong),
 				Prices: checkPrices(set.Model.PriceFile), Checks: window.Isolation(), Agents: a.agentReports(),
+				Sessions: sessions,
 			}
 			if report.Plugins, report.Model, err = a.checkHost(cmd, c, call); err != nil {
 				return err
 			}
-			report.Sessions = a.checkStore(cmd, c)
 			err = a.show(report, func() error { return a.printReport(report) })
 			if err == nil && (wrong != nil || !usable(set.Compression.Strategy, report.Plugins) ||
 				report.Model != nil && report.Model.Problem != "" || report.Sessions != nil && !report.Sessions.Whole) {

@@ -218,10 +218,11 @@ func TestAgentsInOtherLanguagesOnOneService(t *testing.T) {
 				t.Errorf("%s, %v, want %d", out, err, len(changes))
 			}
 			for _, tt := range []struct{ command, want string }{
-				{"explain --only removed -o json", `"rule":"` + changes[0].Rule + `"`}, {"restore " + changes[0].EntryID, "read_file"},
-				{"restore " + changes[1].EntryID, "func handle"},
+				{"explain --only removed -o json --session " + program, `"rule":"` + changes[0].Rule + `"`},
+				{"sessions show " + program + " --entry " + changes[0].EntryID, "read_file"},
+				{"sessions show " + program + " --entry " + changes[1].EntryID, "func handle"},
 			} {
-				if out := p.beside(append(strings.Fields(tt.command), "--session", program)...); !strings.Contains(out, tt.want) {
+				if out := p.beside(strings.Fields(tt.command)...); !strings.Contains(out, tt.want) {
 					t.Errorf("%s: %s", tt.command, out)
 				}
 			}

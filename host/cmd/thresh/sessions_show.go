@@ -29,10 +29,10 @@ func (s *sessions) showCommand() *cobra.Command {
 		Use: "show ID", Short: "Show a session, or what was added to it under an id",
 		Long: `Shows a session, and the sessions that it was forked from and into.
 
-With --entry, prints what was added to it, before any strategy changed it: the entry with that id, as
-the outcome of a turn names what was trimmed and removed; the result with the id of a mark,
-[thresh_recall: ID]; or the entries with the tool call of that id and its responses. With -o json each
-is a line in the native form, byte for byte as it was added.`,
+With --entry, prints what was added to it, before any strategy changed it: the entry with that id,
+as the outcome of a turn names what was trimmed and removed; the result with the id of a mark,
+[thresh_recall: ID]; or the entries with the tool call of that id and its responses. With -o json
+each is a line in the native form, byte for byte as it was added.`,
 		Example: `  thresh sessions show s1
   thresh sessions show s1 --entry e12
   thresh sessions show s1 --entry call_7 -o json`,
