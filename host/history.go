@@ -115,7 +115,8 @@ func (s *Session) Search(ctx context.Context, r api.SearchRequest) (api.SearchAn
 		return api.SearchAnswer{}, api.Refuse("tokens", `"tokens" must be 1 to %d`, search.MaxTokens)
 	}
 	found, err := s.window.Search(ctx, search.Query{Words: r.Query, Limit: r.Limit, Tokens: r.Tokens})
-	return api.SearchAnswer{Passages: append([]outcome.Passage{}, found...)}, inQuery(err)
+	found.Passages = append([]outcome.Passage{}, found.Passages...)
+	return api.SearchAnswer{Found: found}, inQuery(err)
 }
 
 func (s *Session) lines(ctx context.Context, r api.SearchRequest) (api.SearchAnswer, error) {
@@ -132,5 +133,5 @@ func (s *Session) lines(ctx context.Context, r api.SearchRequest) (api.SearchAns
 	if err != nil {
 		return api.SearchAnswer{}, failed(err)
 	}
-	return api.SearchAnswer{Passages: []outcome.Passage{found}}, nil
+	return api.SearchAnswer{Found: outcome.Found{Passages: []outcome.Passage{found}}}, nil
 }

@@ -301,7 +301,7 @@ export class Session {
 
   /**
    * Passages of what was removed or shortened, by words, the best first: at most limit (3), with at most so many tokens
-   * together (2,000). What stands in "double quotes" must occur exactly so.
+   * together (500). What stands in "double quotes" must occur exactly so.
    */
   async search(query, { limit, tokens } = {}) {
     return (await this.#call("history.search", { query, limit, tokens })).passages;

@@ -77,12 +77,12 @@ type SearchRequest struct {
 	Query string `json:"query,omitempty" jsonschema:"words, names, paths; a text in quotes must occur exactly so"`
 	// Limit and Tokens are 0 for the defaults.
 	Limit  int `json:"limit,omitempty" jsonschema:"most passages; 3 if absent, at most 100"`
-	Tokens int `json:"tokens,omitempty" jsonschema:"of all passages; 2,000 if absent, at most 100,000"`
+	Tokens int `json:"tokens,omitempty" jsonschema:"of all passages; 500 if absent, 150 for each above three; at most 100,000"`
 	// Place is nil for a search. It may reach beyond the block's lines: the passage has those that exist.
 	Place *outcome.Place `json:"place,omitempty" jsonschema:"instead: the lines to read, such as more around a passage"`
 }
 
 // SearchAnswer has the best passage first. Passages is never null.
 type SearchAnswer struct {
-	Passages []outcome.Passage `json:"passages"`
+	outcome.Found
 }

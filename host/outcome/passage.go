@@ -12,7 +12,34 @@ type Place struct {
 	Lines int `json:"lines" jsonschema:"how many"`
 }
 
-// Passage is lines of what was added to a session. What a search finds has at most 12 lines and 1,600 bytes.
+// Found is what a search found, the best passage first.
+type Found struct {
+	Passages []Passage `json:"passages"`
+	// More is how many more passages have as many of the words, at most: a greater limit shows them.
+	More int `json:"more,omitempty" jsonschema:"passages that have as many of the words and are not shown, at most"`
+	// Absent are the words of the query that stand nowhere in what was searched.
+	Absent []string `json:"absent,omitempty" jsonschema:"words of the query that are nowhere in what was searched"`
+}
+
+// Again is where much the same stood as in a passage, at another time.
+type Again struct {
+	Place
+	Turn int `json:"turn" jsonschema:"how many messages of people until then"`
+	// Changed says that not every line was the same.
+	Changed bool `json:"changed,omitempty" jsonschema:"not every line was the same"`
+}
+
+// Result is where the result of a call is that was found, and the first and the last lines of its text.
+type Result struct {
+	Entry string `json:"entry"`
+	Block int    `json:"block"`
+	// Of is how many lines the whole text has.
+	Of   int    `json:"of" jsonschema:"how many lines it has"`
+	Text string `json:"text"`
+}
+
+// Passage is lines of what was added to a session. What a search finds is the function, the record, the paragraph in
+// which the words are, or the part of it that there is room for: at most 60 lines before and after them.
 type Passage struct {
 	Place
 	// Of is how many lines the block's text has.
@@ -30,6 +57,10 @@ type Passage struct {
 	// Text is as it was added; of a call it is each argument behind its name.
 	Text   string `json:"text"`
 	Tokens int    `json:"tokens"`
+	// Also is where much the same stood earlier, the latest first. Result is that of a call, unless it is sent or shown
+	// anyway.
+	Also   []Again `json:"also,omitempty"`
+	Result *Result `json:"result,omitempty"`
 	// Score orders what one search found; of others, and of lines that were read, it says nothing.
 	Score float64 `json:"-"`
 }

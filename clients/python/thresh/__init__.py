@@ -108,7 +108,8 @@ class Prepared:
 @dataclass
 class Passage:
     """Lines of what was added: in which block of which entry, from which line on (from 1), of how many. `turn` is how
-    many messages of people there were until then; `tool`, `argument` and `call` are a call's, or a result's."""
+    many messages of people there were until then; `tool`, `argument` and `call` are a call's, or a result's. `also` is
+    where much the same stood earlier; `result` is where a call's result is, and its ends."""
 
     entry: str
     block: int
@@ -123,6 +124,8 @@ class Passage:
     tool: str = ""
     argument: str = ""
     call: str = ""
+    also: List[JSON] = field(default_factory=list)
+    result: Optional[JSON] = None
 
 
 @dataclass
@@ -385,7 +388,7 @@ class Session:
 
     def search(self, query: str, limit: int = 0, tokens: int = 0) -> List[Passage]:
         """Passages of what was removed or shortened, by words, the best first: at most `limit` (0 is 3), with at most
-        `tokens` together (0 is 2,000). What stands in "double quotes" must occur exactly so."""
+        `tokens` together (0 is 500). What stands in "double quotes" must occur exactly so."""
         return self._search(query=query, limit=limit, tokens=tokens)
 
     def lines(self, entry: str, block: int, line: int, lines: int) -> Passage:

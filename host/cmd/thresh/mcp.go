@@ -39,7 +39,7 @@ An agent that runs through 'thresh wrap' has the tool already. 'thresh serve' ha
 					return err
 				}
 				recall := mcp.Stored(kept, store.Key{Owner: s.owner, ID: session}, taxonomy)
-				server := mcp.Server{Recall: func(ctx context.Context, a mcp.Asked) ([]mcp.Part, error) {
+				server := mcp.Server{Recall: func(ctx context.Context, a mcp.Asked) (mcp.Answer, error) {
 					found, err := recall(ctx, a)
 					return found, missing(err, session)
 				}, Panicked: func(p any) error {

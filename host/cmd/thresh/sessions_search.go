@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/search"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/window"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -40,6 +41,9 @@ type foundPassage struct {
 	Text     string  `json:"text"`
 	Tokens   int     `json:"tokens"`
 	Score    float64 `json:"score"`
+	// Also is where much the same stood earlier. Result is where a call's result is, unless it is in the list, and its ends.
+	Also   []outcome.Again `json:"also,omitempty"`
+	Result *outcome.Result `json:"result,omitempty"`
 }
 
 func (s *sessions) searchCommand() *cobra.Command {
@@ -50,7 +54,10 @@ func (s *sessions) searchCommand() *cobra.Command {
 since or not: what people and the model said, calls and results. Passages with more of the words,
 and with rarer ones, come first; of equals the newest. A word counts half for what is found after a
 passage with it. Names are found however they are written: user by id finds getUserById and
-get_user_by_id, and store.go finds host/internal/store.go:42.
+get_user_by_id, and store.go finds host/internal/store.go:42. Other forms of a word, numbers
+however they are written, and what programmers mean alike (failed, SyntaxError) count half.
+What is printed is the function, record or paragraph with the words; where the same file was read
+several times, the newest.
 What stands in quotes must be there exactly as it is written.
 
 What is new since the last search is read and indexed first, which takes some seconds for a
@@ -121,16 +128,23 @@ func (s *sessions) noSessions() error {
 }
 
 // printFound prints a line for each passage that says where it stood, and its text under it, indented.
-func (s *sessions) printFound(found []journal.Found, sessions int) error {
-	list := make([]foundPassage, len(found))
-	for i, p := range found {
+func (s *sessions) printFound(found journal.Hits, sessions int) error {
+	list := make([]foundPassage, len(found.Found))
+	for i, p := range found.Found {
 		list[i] = foundPassage{Session: p.Key.ID, Owner: p.Key.Owner, Turn: p.Turn, Entry: p.Entry, Block: p.Block,
 			Line: p.Line, Lines: p.Lines, Of: p.Of, Speaker: string(p.Speaker), Kind: p.Kind, Tool: p.Tool,
-			Argument: p.Argument, Call: p.Call, Text: p.Text, Tokens: p.Tokens, Score: p.Score}
+			Argument: p.Argument, Call: p.Call, Text: p.Text, Tokens: p.Tokens, Score: p.Score,
+			Also: p.Also, Result: p.Result}
 	}
 	return s.show(list, func() error {
 		if len(list) == 0 {
 			fmt.Fprintf(s.err, "nothing was found in %s\n", plural(sessions, "session"))
+		} else if found.More > 0 {
+			fmt.Fprintf(s.err, "up to %d more have as many of these words; --limit shows them\n", found.More)
+		}
+		if len(list) > 0 && len(found.Absent) > 0 {
+			fmt.Fprintf(s.err, "nowhere in %s: %s\n", plural(sessions, "session"),
+				text.Printable(strings.Join(found.Absent, ", "), 200))
 		}
 		for i, p := range list {
 			if i > 0 {

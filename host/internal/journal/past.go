@@ -47,7 +47,7 @@ func (p *Past) Add(ctx context.Context, entries []content.Content) error {
 }
 
 // Search finds what was added so far and is not in what was left of it.
-func (p *Past) Search(ctx context.Context, left []content.Content, q search.Query) ([]search.Passage, error) {
+func (p *Past) Search(ctx context.Context, left []content.Content, q search.Query) (search.Found, error) {
 	one := searched{key: p.Key, all: true}
 	for _, c := range left {
 		one.texts = append(one.texts, search.Texts(c)...)

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -24,7 +25,15 @@ func FuzzText(f *testing.F) {
 		}
 		plain([]byte(text))
 		plain(content.String(text))
-		Cut(content.Text{Text: text})
+		b := Cut(content.Text{Text: text})
+		for n := 0; n < len(b.spans); n += 1 + len(b.spans)/8 {
+			p := b.Thing(n, 200+n, func(line string) float64 { return float64(len(line)) })
+			if p.Text == "" || whole && !utf8.ValidString(p.Text) || p.Lines > 1 &&
+				Lines(text, p.Line, p.Line+p.Lines-1).Text != p.Text {
+				panic(fmt.Sprintf("of passage %d is shown %+v", n, p))
+			}
+		}
+		Ends(text)
 		indexed([]string{text})
 		p, err := Query{Words: text}.Parse()
 		if err == nil && !p.Matches(strings.Join(quotedIn(p), "\n")) {

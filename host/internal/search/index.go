@@ -18,7 +18,7 @@ import (
 const (
 	// form is the first byte of the first piece. It changes with what passages, terms or groups are: an index of another
 	// form is built again.
-	form   = 3
+	form   = 4
 	places = 0  // the number of the first piece
 	groups = 64 // the others have 1 to 64
 )

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/outcome"
@@ -8,8 +9,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
-// Passage is what a search finds: at most 12 lines and 1,600 bytes of a block's [Text].
+// Passage is what a search finds: lines of a block's [Text].
 type Passage = outcome.Passage
+
+// Found is what a search of one session found.
+type Found = outcome.Found
 
 // Place is where a passage stood.
 type Place = outcome.Place
@@ -36,6 +40,25 @@ func (b Block) Passage(number int) (p Passage, ok bool) {
 	p.Text = b.Text[at.from:at.to]
 	p.Line, p.Lines, p.Of = at.line, marks.Lines(p.Text), b.lines
 	return p, true
+}
+
+// Ends returns the first and the last lines of a text, each as far as a line goes, with what is between them counted.
+func Ends(text string) string {
+	const first, last, long = 3, 3, 160
+	lines := marks.Lines(text)
+	short := func(p Passage) string {
+		var out strings.Builder
+		for line := range strings.Lines(p.Text) {
+			out.WriteString(cut(strings.TrimRight(line, "\r\n"), long))
+			out.WriteByte('\n')
+		}
+		return out.String()
+	}
+	if lines <= first+last+1 {
+		return short(Lines(text, 1, lines))
+	}
+	return short(Lines(text, 1, first)) + fmt.Sprintf("… %d lines …\n", lines-first-last) +
+		short(Lines(text, lines-last+1, lines))
 }
 
 // Lines returns the lines from first to last of a block, as far as it has them.

@@ -13,10 +13,12 @@ import (
 var ErrQuery = failure.New(failure.Request, "cannot be searched for")
 
 const (
-	// Of a query's terms as many count as this, the rarest. A [Hit] has a bit for each.
+	// Of a query's terms as many count as this, the rarest. A [Hit] has a bit for each. Others than these words are
+	// looked for only if a query has no more.
 	maxTerms = 32
 	// The defaults of a query's limits.
-	defaultLimit, defaultTokens = 3, 2000
+	defaultLimit, defaultTokens = 3, 500
+	moreTokens                  = 150 // for each passage above the default
 )
 
 const (
@@ -32,18 +34,35 @@ type Query struct {
 	// half for what is found after a passage with it. "What stands in quotes" must be in a passage exactly as written; a
 	// quote in it is written \", a backslash before it \\.
 	Words string
-	// Limit is the most passages, 3 by default; Tokens is how many they have together at most, 2,000 by default.
+	// Limit is the most passages, 3 by default; Tokens is how many they have together at most, 500 by
+	// default, and 150 for each passage above three.
 	Limit, Tokens int
 }
 
 // Parsed is a query in terms.
 type Parsed struct {
-	// Terms are all of them, each once.
+	// Terms are all that may be looked for, each once.
 	Terms []string
+	asked []asked
+	words []written
 	limit int
 	// tokens bounds what is found.
 	tokens  int
 	phrases []phrase
+}
+
+// asked is a term of the query, other forms of it, and what means the same: positions in Terms.
+type asked struct {
+	term         int
+	alone        bool // and no part of a name
+	forms, alike []int
+}
+
+// written is a word of the query as it was written. any are terms of which one says that it occurs, parts all of which say
+// so in one passage.
+type written struct {
+	text       string
+	any, parts []int
 }
 
 // phrase is a text that must occur exactly. whole are the terms of a passage that has it between words, inner those of
@@ -71,25 +90,28 @@ func (q Query) Parse() (p Parsed, err error) {
 		p.limit = defaultLimit
 	}
 	if p.tokens == 0 {
-		p.tokens = defaultTokens
+		p.tokens = defaultTokens + moreTokens*max(0, p.limit-defaultLimit)
 	}
 	words, quoted := unquote(q.Words)
-	for t := range terms(words) {
-		p.add(t.text)
-	}
+	p.ask(words)
 	for _, text := range quoted {
 		f := phrase{text: text}
 		for t := range terms(text) {
 			if !t.joined { // it may go on in the passage
 				f.whole = append(f.whole, t.text)
 			}
-			p.add(t.text)
 		}
 		for t := range terms(inner(text)) {
-			p.add(t.text)
 			f.inner = append(f.inner, t.text)
 		}
+		p.ask(text)
+		p.ask(inner(text))
 		p.phrases = append(p.phrases, f)
+	}
+	if len(p.asked) <= maxTerms {
+		for i := range p.asked {
+			p.extend(&p.asked[i])
+		}
 	}
 	if len(p.Terms)+len(p.phrases) == 0 {
 		return p, fmt.Errorf("%q %w: it has no letter and no digit; put what must occur exactly between two \"", q.Words,
@@ -105,9 +127,59 @@ func inner(text string) string {
 	return strings.TrimRightFunc(text, in)
 }
 
-func (p *Parsed) add(term string) {
-	if !slices.Contains(p.Terms, term) {
+// ask adds the terms of a text.
+func (p *Parsed) ask(text string) {
+	for w := range words(text) {
+		one := written{text: w}
+		for t := range spelled(w) {
+			at := p.add(t.text)
+			if t.stem {
+				continue // among what is alike, or needed by what is in quotes
+			}
+			if !slices.ContainsFunc(p.asked, func(a asked) bool { return a.term == at }) {
+				p.asked = append(p.asked, asked{term: at})
+			}
+			if t.joined {
+				one.any = append(one.any, at)
+			} else {
+				one.parts = append(one.parts, at)
+			}
+		}
+		for i := range p.asked {
+			if len(one.parts) == 1 && len(one.any) == 0 && p.asked[i].term == one.parts[0] {
+				p.asked[i].alone = true
+			}
+		}
+		p.words = append(p.words, one)
+	}
+}
+
+// add returns where in Terms a term is.
+func (p *Parsed) add(term string) int {
+	at := slices.Index(p.Terms, term)
+	if at < 0 {
+		at = len(p.Terms)
 		p.Terms = append(p.Terms, term)
+	}
+	return at
+}
+
+// extend adds the other forms of a term, and what means the same.
+func (p *Parsed) extend(a *asked) {
+	add := func(to []int, all []string) []int {
+		for _, text := range all {
+			for t := range terms(text) {
+				if at := p.add(t.text); at != a.term && !slices.Contains(to, at) {
+					to = append(to, at)
+				}
+			}
+		}
+		return to
+	}
+	word := p.Terms[a.term]
+	a.forms = add(nil, forms(word))
+	if a.alone {
+		a.alike = add(nil, synonyms(word))
 	}
 }
 

@@ -9,12 +9,19 @@ import (
 	"strings"
 )
 
-// The usual constants of BM25. A term counts once in a passage: a passage is short, and what repeats a word says no
-// more about it.
+// The usual constants of BM25, but that a passage is short, and its length says little: a term counts once in it, and
+// what repeats a word says no more about it. They, and those below, were chosen by what the first passage brings in
+// BenchmarkFirstSearch.
 const (
 	k1 = 1.2
-	b  = 0.75
+	b  = 0.25
+	// The newest passage counts so much more than the oldest, and one that has all terms than one that has none.
+	newer, complete = 0.15, 1
 )
+
+// alikeCounts is how much it counts, next to the word itself, that a passage has another form of it or what means the
+// same.
+const alikeCounts = 0.5
 
 // Hit is a passage that may be what is looked for.
 type Hit struct {
@@ -22,14 +29,20 @@ type Hit struct {
 	Session, Number int
 	Score           float64
 
-	has  uint32 // the terms that count and that it has, a bit for each
-	norm float64
+	has, alike uint32 // the terms that count and that it has, and those that it has in another form: a bit for each
+	norm       float64
 }
+
+func (h Hit) terms() int { return bits.OnesCount32(h.has | h.alike) }
 
 // Ranking has the passages that can be what a query means.
 type Ranking struct {
-	hits   hits
-	counts []float64 // how much each term counts
+	hits hits
+	// How much each term counts, and what is alike.
+	counts, alike []float64
+	best          int               // terms of what was found
+	bits          map[string]uint32 // by term
+	weights       map[string]float64
 }
 
 // Rank finds the passages that can be what a query means, of those that may be found. within: strings in quotes may
@@ -43,25 +56,45 @@ func (p Parsed) Rank(indexes []Index, within bool, may func(session int, at Spot
 		}
 	}
 	average := float64(max(length, 1)) / float64(max(total, 1))
-	r := &Ranking{}
+	r := &Ranking{bits: map[string]uint32{}, weights: map[string]float64{}}
 	counted := p.rarest(indexes)
-	for _, t := range counted {
-		r.counts = append(r.counts, math.Log(1+(float64(total-t.passages)+0.5)/(float64(t.passages)+0.5)))
+	rare := func(passages int) float64 {
+		return math.Log(1 + (float64(total-passages)+0.5)/(float64(passages)+0.5))
 	}
+	alike := make([]int, len(counted))
 	for session, x := range indexes {
-		has := make([]uint32, len(x.Spots))
-		for bit, t := range counted {
-			for _, n := range x.has[t.at] {
+		has, other := make([]uint32, len(x.Spots)), make([]uint32, len(x.Spots))
+		for bit, w := range counted {
+			for _, n := range x.has[w.term] {
 				has[n] |= 1 << bit
+			}
+			for _, at := range slices.Concat(w.forms, w.alike) {
+				for _, n := range x.has[at] {
+					if other[n]&(1<<bit) == 0 {
+						other[n] |= 1 << bit
+						alike[bit]++
+					}
+				}
 			}
 		}
 		fits := p.fits(x, within)
 		for n, s := range x.Spots {
-			if (fits != nil && fits[n] || fits == nil && has[n] != 0) && may(session, s) {
+			if (fits != nil && fits[n] || fits == nil && has[n]|other[n] != 0) && may(session, s) {
 				norm := (k1 + 1) / (1 + k1*(1-b+b*float64(s.terms)/average))
-				r.hits = append(r.hits, Hit{Session: session, Number: n, has: has[n], norm: norm})
+				norm *= 1 + newer*float64(n)/float64(len(x.Spots))
+				r.hits = append(r.hits, Hit{Session: session, Number: n, has: has[n], alike: other[n] &^ has[n], norm: norm})
 			}
 		}
+	}
+	for bit, w := range counted {
+		r.counts = append(r.counts, rare(w.passages))
+		r.alike = append(r.alike, alikeCounts*rare(max(alike[bit], w.passages)))
+		for _, at := range slices.Concat(w.alike, w.forms) {
+			r.bits[p.Terms[at]] |= 1 << bit
+			r.weights[p.Terms[at]] = max(r.weights[p.Terms[at]], r.alike[bit])
+		}
+		r.bits[p.Terms[w.term]] |= 1 << bit
+		r.weights[p.Terms[w.term]] = r.counts[bit]
 	}
 	r.score()
 	return r
@@ -80,12 +113,45 @@ func (r *Ranking) Next(n int) []Hit {
 // for is not in the passages that are much the same. Next returns again those that come back.
 func (r *Ranking) Found(h Hit, back []Hit) {
 	for bit := range r.counts {
-		if h.has&(1<<bit) != 0 {
+		if (h.has|h.alike)&(1<<bit) != 0 {
 			r.counts[bit] /= 2
+			r.alike[bit] /= 2
 		}
 	}
+	r.best = max(r.best, h.terms())
 	r.hits = append(r.hits, back...)
 	r.score()
+}
+
+// Weigh returns how much of the query a text has.
+func (r *Ranking) Weigh(text string) (sum float64) {
+	seen := map[string]bool{}
+	for t := range terms(text) {
+		if w := r.weights[t.text]; w > 0 && !seen[t.text] {
+			seen[t.text] = true
+			sum += w
+		}
+	}
+	return sum
+}
+
+// Covers reports whether a text, or another passage, has all terms that a passage has.
+func (r *Ranking) Covers(text string, other, h Hit) bool {
+	has := other.has | other.alike
+	for t := range terms(text) {
+		has |= r.bits[t.text]
+	}
+	return (h.has|h.alike)&^has == 0
+}
+
+// More returns how many passages that Next did not return have as many terms as the best that was found.
+func (r *Ranking) More() (n int) {
+	for _, h := range r.hits {
+		if h.terms() >= max(r.best, 1) {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *Ranking) score() {
@@ -95,6 +161,10 @@ func (r *Ranking) score() {
 		for left := h.has; left != 0; left &= left - 1 {
 			h.Score += r.counts[bits.TrailingZeros32(left)] * h.norm
 		}
+		for left := h.alike; left != 0; left &= left - 1 {
+			h.Score += r.alike[bits.TrailingZeros32(left)] * h.norm
+		}
+		h.Score *= 1 + complete*float64(h.terms())/float64(len(r.counts))
 	}
 	heap.Init(&r.hits)
 }
@@ -118,20 +188,30 @@ func (h *hits) Pop() any {
 	return x
 }
 
-type weighed struct{ at, passages int }
+type weighed struct {
+	asked
+	passages int
+}
 
-// rarest returns the terms that count, and how many passages have each.
+// rarest returns the terms that count, and how many passages have each: the rarest, and behind them those that occur
+// in another form alone.
 func (p Parsed) rarest(indexes []Index) (all []weighed) {
-	for i := range p.Terms {
-		w := weighed{at: i}
+	occurs := func(term int) (passages int) {
 		for _, x := range indexes {
-			w.passages += len(x.has[i])
+			passages += len(x.has[term])
 		}
-		if w.passages > 0 {
+		return passages
+	}
+	for _, a := range p.asked {
+		w := weighed{a, occurs(a.term)}
+		if w.passages > 0 || slices.ContainsFunc(slices.Concat(a.forms, a.alike), func(at int) bool { return occurs(at) > 0 }) {
 			all = append(all, w)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b weighed) int { return cmp.Compare(a.passages, b.passages) })
+	slices.SortStableFunc(all, func(a, b weighed) int {
+		none := func(n int) int { return cmp.Or(n, math.MaxInt) }
+		return cmp.Compare(none(a.passages), none(b.passages))
+	})
 	return all[:min(len(all), maxTerms)]
 }
 

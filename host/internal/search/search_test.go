@@ -38,6 +38,8 @@ func TestTerms(t *testing.T) {
 		"fix日本go":                   "fix 日本 go",
 		"end. Next...":              "end next",
 		"--flag=x/":                 "flag x",
+		"it failed in 1,600 ms":     "it failed fail in 1 600 1600 ms",
+		"１６ retries, sessions":      "16 retries retry sessions session",
 		"":                          "",
 		"\xff\xfe!?":                "",
 		strings.Repeat("a", 100):    strings.Repeat("a", maxTerm),
@@ -101,7 +103,11 @@ func TestParse(t *testing.T) {
 		for _, f := range p.phrases {
 			phrases = append(phrases, f.text)
 		}
-		if got := strings.Join(p.Terms, "|"); got != want.terms || strings.Join(phrases, "|") != want.phrases || err != nil {
+		var asked []string
+		for _, a := range p.asked {
+			asked = append(asked, p.Terms[a.term])
+		}
+		if got := strings.Join(asked, "|"); got != want.terms || strings.Join(phrases, "|") != want.phrases || err != nil {
 			t.Errorf("%s: terms %q, quoted %q, %v", q, got, phrases, err)
 		}
 	}

@@ -14,10 +14,11 @@ const (
 	maxParts = 16
 )
 
-// term is a word as the index has it: lower-case letters and digits. joined: it is of several names.
+// term is a word as the index has it: lower-case letters and digits. joined: it is of several names. stem: it is one of
+// the term before.
 type term struct {
-	text   string
-	joined bool
+	text         string
+	joined, stem bool
 }
 
 // terms yields the terms of a text. Names and paths are split where people split them, and also kept whole without what
@@ -25,6 +26,7 @@ type term struct {
 //
 //	getUserById               get user by id getuserbyid
 //	host/internal/store.go:42 host internal store go storego hostinternalstorego 42
+//	it failed after 1,600 ms  it failed fail after 1 600 1600 ms
 //
 // Of scripts that are written without spaces, such as Chinese, each two neighbouring letters are a term.
 func terms(text string) iter.Seq[term] {
@@ -84,8 +86,9 @@ func letter(r rune) bool {
 func inName(r rune) bool { return r == '_' || letter(r) }
 
 func unspaced(r rune) bool {
-	return r >= 0x0E00 && unicode.IsLetter(r) && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
-		unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r >= 0x0E00 && unicode.IsLetter(r) && (r == 'ー' ||
+		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+			unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
 }
 
 // run returns the end of the run of such runes that begins at a place.
@@ -123,7 +126,7 @@ func pairs(word string, yield func(term) bool) {
 func pathEnd(text string, at int) int {
 	for {
 		at = run(text, at, inName)
-		if at+1 >= len(text) || !joins(text[at]) || !startsName(text[at+1:]) {
+		if at+1 >= len(text) || !(joins(text[at]) && startsName(text[at+1:]) || thousands(text, at)) {
 			return at
 		}
 		at++
@@ -156,15 +159,24 @@ func path(word string, yield func(term) bool) {
 			elements++
 		}
 	}
-	if names > elements && !yield(term{last.String(), true}) {
+	if names > elements && !yield(term{text: last.String(), joined: true}) {
 		return
 	}
 	if elements > 1 {
-		yield(term{all.String(), true})
+		yield(term{text: all.String(), joined: true})
 	}
 }
 
 func joins(c byte) bool { return c == '.' || c == '-' || slash(c) }
+
+// thousands reports whether a comma stands before the last three digits of a number, or before three more and a comma.
+func thousands(text string, at int) bool {
+	isDigit := func(i int) bool { return i >= 0 && i < len(text) && '0' <= text[i] && text[i] <= '9' }
+	if text[at] != ',' || !isDigit(at-1) || !isDigit(at+1) || !isDigit(at+2) || !isDigit(at+3) || isDigit(at+4) {
+		return false
+	}
+	return at+4 >= len(text) || !startsName(text[at+4:])
+}
 
 func slash(c byte) bool { return c == '/' || c == '\\' }
 
@@ -201,12 +213,12 @@ func name(text string, from, to int, yield func(term) bool) (folded string, more
 		}
 		if parts == 2 {
 			grow(&b, first)
-			if len(first) > 1 && !yield(term{text: first}) {
+			if len(first) > 1 && !both(first, yield) {
 				return false
 			}
 		}
 		grow(&b, p)
-		return len(p) == 1 || parts > maxParts || yield(term{text: p})
+		return len(p) == 1 || parts > maxParts || both(p, yield)
 	}
 	begin := from
 	for at := from; at < to; {
@@ -229,12 +241,46 @@ func name(text string, from, to int, yield func(term) bool) (folded string, more
 		return "", false
 	}
 	if parts == 1 {
-		return first, yield(term{text: first})
+		return first, both(first, yield)
 	}
 	return b.String(), parts == 0 || yield(term{text: b.String()})
 }
 
-func lowered(s string) string { return cut(strings.ToLower(cut(s, maxTerm)), maxTerm) }
+// both yields a word and its stem.
+func both(word string, yield func(term) bool) bool {
+	if !yield(term{text: word}) {
+		return false
+	}
+	s := stem(word)
+	return s == word || yield(term{text: s, stem: true})
+}
+
+// lowered returns a word in lower case, with the digits of all scripts as 0 to 9.
+func lowered(s string) string {
+	s = strings.ToLower(cut(s, maxTerm))
+	if strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsDigit(r) }) {
+		s = strings.Map(ascii, s)
+	}
+	return cut(s, maxTerm)
+}
+
+// ascii returns the digit of ASCII for any digit, and other runes as they are. Each script has its ten digits together.
+func ascii(r rune) rune {
+	if r < utf8.RuneSelf || !unicode.IsDigit(r) {
+		return r
+	}
+	for _, in := range unicode.Nd.R16 {
+		if rune(in.Lo) <= r && r <= rune(in.Hi) {
+			return '0' + (r-rune(in.Lo))%10
+		}
+	}
+	for _, in := range unicode.Nd.R32 {
+		if rune(in.Lo) <= r && r <= rune(in.Hi) {
+			return '0' + (r-rune(in.Lo))%10
+		}
+	}
+	return r
+}
 
 func next(text string) rune {
 	r, _ := utf8.DecodeRuneInString(text)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -190,7 +191,12 @@ func (w *world) searches(key store.Key, s *client.Session) {
 		if err != nil {
 			w.Fatalf("search %v: %v", key, err)
 		}
+		places := []outcome.Place{}
 		for _, p := range answer.Passages {
+			for _, also := range p.Also {
+				places = append(places, also.Place)
+			}
+			p.Also = nil
 			_, rest, _ := strings.Cut(p.Text, "the build of ")
 			word, _, _ := strings.Cut(rest, "\n")
 			got = append(got, word)
@@ -198,8 +204,20 @@ func (w *world) searches(key store.Key, s *client.Session) {
 				w.Errorf("%v: found %q, which was not added to it", key, p.Text)
 			}
 			around, err := s.Search(w.Context(), api.SearchRequest{Place: &p.Place})
-			if err != nil || len(around.Passages) != 1 || around.Passages[0] != p {
+			if err != nil || len(around.Passages) != 1 || !reflect.DeepEqual(around.Passages[0], p) {
 				w.Errorf("%v: found %+v, which is read as %+v, %v", key, p, around, err)
+			}
+		}
+		for _, at := range places { // much the same, and no passage of its own
+			around, err := s.Search(w.Context(), api.SearchRequest{Place: &at})
+			if err != nil || len(around.Passages) != 1 {
+				w.Fatalf("%v: also at %+v: %v", key, at, err)
+			}
+			text := around.Passages[0].Text
+			_, rest, _ := strings.Cut(text, "the build of ")
+			word, _, _ := strings.Cut(rest, "\n")
+			if got = append(got, word); text != of.texts[word] {
+				w.Errorf("%v: also at %+v: %q", key, at, text)
 			}
 		}
 		slices.Sort(got)

@@ -8,14 +8,14 @@ import (
 )
 
 // Search finds what the model no longer has: see [journal.Journal.Search].
-func (s *Session) Search(ctx context.Context, q search.Query) ([]search.Passage, error) {
+func (s *Session) Search(ctx context.Context, q search.Query) (search.Found, error) {
 	leave, err := s.Enter()
 	defer leave()
 	if err != nil {
-		return nil, err
+		return search.Found{}, err
 	}
 	if _, err := s.Refresh(ctx, nil); err != nil {
-		return nil, err
+		return search.Found{}, err
 	}
 	return s.Journal.Search(ctx, s.taxonomyNow(), q)
 }

@@ -100,8 +100,8 @@ func BenchmarkSearch(b *testing.B) {
 			start := time.Now()
 			found, err := journal.Search(b.Context(), kept, []store.Key{key}, taxonomy,
 				search.Query{Words: queries[n%len(queries)]})
-			if err != nil || len(found) == 0 {
-				b.Fatal(len(found), err)
+			if err != nil || len(found.Found) == 0 {
+				b.Fatal(len(found.Found), err)
 			}
 			took = append(took, time.Since(start))
 		}

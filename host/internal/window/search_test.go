@@ -50,7 +50,7 @@ func find(t *testing.T, s *window.Session, words string) []search.Passage {
 	t.Helper()
 	found, err := s.Search(t.Context(), search.Query{Words: words})
 	must(t, err, nil)
-	return found
+	return found.Passages
 }
 
 // What the model still has is not found, and all else is.
@@ -105,7 +105,7 @@ func TestSearchFindsWhatIsNoLongerSent(t *testing.T) {
 		must(t, err, nil)
 		all, err := journal.Search(t.Context(), kept, []store.Key{{ID: "s"}}, taxonomy,
 			search.Query{Words: fact(29, 3)})
-		if len(all) != 1 || err != nil {
+		if len(all.Found) != 1 || err != nil {
 			t.Errorf("recorded: %+v, %v", all, err)
 		}
 	}
@@ -133,7 +133,8 @@ func TestSearchReadsCode(t *testing.T) {
 		got, err := journal.Search(t.Context(), kept, []store.Key{{ID: "s"}}, taxonomy,
 			search.Query{Words: words})
 		must(t, err, nil)
-		if want == "" && len(got) > 0 || want != "" && (len(got) == 0 || !strings.Contains(got[0].Text, want)) {
+		if found := got.Found; want == "" && len(found) > 0 || want != "" && (len(found) == 0 ||
+			!strings.Contains(found[0].Text, want)) {
 			t.Errorf("%s: %+v", words, got)
 		}
 	}
@@ -165,7 +166,7 @@ func TestStoresFindTheSame(t *testing.T) {
 			all, err := journal.Search(t.Context(), in, []store.Key{{ID: id}}, taxonomy,
 				search.Query{Words: words, Limit: 20, Tokens: 50_000})
 			must(t, err, nil)
-			for _, p := range all {
+			for _, p := range all.Found {
 				found = append(found, fmt.Sprintf("%s %s:%d+%d %.4f", p.Key.ID, p.Entry, p.Line, p.Lines, p.Score))
 			}
 			return found

@@ -126,7 +126,7 @@ func FuzzStrangers(f *testing.F) {
 			}
 			searched++
 			found, err := s.Search(t.Context(), search.Query{Words: `"` + needle + `"`})
-			if !slices.ContainsFunc(found, func(p search.Passage) bool { return strings.Contains(p.Text, needle) }) {
+			if !slices.ContainsFunc(found.Passages, func(p search.Passage) bool { return strings.Contains(p.Text, needle) }) {
 				t.Errorf("%s is not found: %v", needle, err)
 			}
 		}

@@ -16,8 +16,9 @@ import (
 // Asked is what a call of the tool asks for: what has an ID, or what is found by a Query.
 type Asked struct {
 	ID, Query string
-	// First and Last are the lines to return of what has the ID; 0 for all. Tokens bounds the answer; 0 for the default.
-	First, Last, Tokens int
+	// First and Last are the lines to return of what has the ID; 0 for all. Tokens bounds the answer, Limit what is found
+	// for a query; 0 for the default.
+	First, Last, Tokens, Limit int
 	// Arguments and Meta are as the client sent them: they may tell which conversation's model asks.
 	Arguments, Meta json.RawMessage
 }
@@ -29,6 +30,38 @@ type Part struct {
 	ID string
 	// Seal tells the host later that it gave this back; "" where nobody asks.
 	Seal string
+	// Also and Result are the ids of those of the passage.
+	Also   []string
+	Result string
+}
+
+// Answer is what is given back. More and Absent are those of [search.Found].
+type Answer struct {
+	Parts  []Part
+	More   int
+	Absent []string
+}
+
+// Answered makes an answer of what was found. name returns the id of a block and its seal; ok is false for one that has
+// no id now, which is left out.
+func Answered(found search.Found, name func(entry string, block int) (id, seal string, ok bool)) Answer {
+	a := Answer{More: found.More, Absent: found.Absent}
+	for _, p := range found.Passages {
+		part := Part{Passage: p}
+		var ok bool
+		if part.ID, part.Seal, ok = name(p.Entry, p.Block); !ok {
+			continue
+		}
+		for _, also := range p.Also {
+			id, _, _ := name(also.Entry, also.Block)
+			part.Also = append(part.Also, id)
+		}
+		if p.Result != nil {
+			part.Result, _, _ = name(p.Result.Entry, p.Result.Block)
+		}
+		a.Parts = append(a.Parts, part)
+	}
+	return a
 }
 
 // asked reads the arguments of a call. Models write numbers as texts, and texts as numbers. The error is one that the
@@ -49,7 +82,7 @@ func asked(arguments json.RawMessage) (a Asked, err error) {
 		return string(raw)
 	}
 	a = Asked{ID: text("id"), Query: text("query"), Arguments: arguments}
-	lines, tokens := text("lines"), text("tokens")
+	lines, tokens, limit := text("lines"), text("tokens"), text("limit")
 	switch {
 	case a.ID == "" && a.Query == "":
 		return a, errors.New(`give "query", words to search for, or "id"`)
@@ -57,6 +90,13 @@ func asked(arguments json.RawMessage) (a Asked, err error) {
 		return a, errors.New(`give "query" or "id", not both`)
 	case lines != "" && a.ID == "":
 		return a, errors.New(`"lines" are of what has an "id": give that as well`)
+	}
+	if limit != "" {
+		n, err := strconv.Atoi(limit)
+		if err != nil || n <= 0 || n > search.MaxPassages {
+			return a, fmt.Errorf(`"limit" is %.40q: give 1 to %d passages, or leave it out`, limit, search.MaxPassages)
+		}
+		a.Limit = n
 	}
 	if tokens != "" {
 		n, err := strconv.Atoi(tokens)
@@ -102,12 +142,55 @@ func (a Asked) text(parts []Part) (string, error) {
 		if out.Len() > 0 {
 			out.WriteString("\n\n")
 		}
-		out.WriteString(marks.Recalled(p.Turn, p.where(), p.Seal) + "\n" + p.Text)
+		out.WriteString(marks.Recalled(p.Turn, p.where(), p.Seal) + "\n" + p.Text + p.beside())
 	}
 	if out.Len() == 0 {
 		return "", fmt.Errorf("%.100q has %d lines", a.ID, parts[0].Of)
 	}
 	return out.String(), nil
+}
+
+// beside returns what stands below a part: the ends of a call's result, and where else the same was.
+func (p Part) beside() string {
+	var out strings.Builder
+	if p.Passage.Result != nil && p.Result != "" {
+		fmt.Fprintf(&out, "\n[its result: %s, id %s]", lines(p.Passage.Result.Of), p.Result)
+		if p.Passage.Result.Text != "" {
+			out.WriteString("\n" + strings.TrimSuffix(p.Passage.Result.Text, "\n"))
+		}
+	}
+	var also []string
+	for i, id := range p.Also {
+		if len(also) == maxAlso {
+			also = append(also, fmt.Sprintf("%d more", len(p.Also)-i))
+			break
+		}
+		if id == "" {
+			continue
+		}
+		at := fmt.Sprintf("id %s, line %d", id, p.Passage.Also[i].Line)
+		if p.Passage.Also[i].Changed {
+			at += ", changed since"
+		}
+		also = append(also, at)
+	}
+	if also != nil {
+		out.WriteString("\n[also at " + strings.Join(also, "; ") + "]")
+	}
+	if out.Len() > 0 && strings.HasSuffix(p.Text, "\n") {
+		return out.String()[1:]
+	}
+	return out.String()
+}
+
+// maxAlso is how many other places of a passage are named.
+const maxAlso = 3
+
+func lines(n int) string {
+	if n == 1 {
+		return "1 line"
+	}
+	return strconv.Itoa(n) + " lines"
 }
 
 // begins returns the lines at the beginning of a text that fit into some bytes, at least a part of the first, and how

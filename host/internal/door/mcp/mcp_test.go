@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/search"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // known has a result, a call, something that is found, and an id that cannot be read.
-var known = &Server{Recall: func(_ context.Context, a Asked) ([]Part, error) {
+var known = &Server{Recall: func(_ context.Context, a Asked) (Answer, error) {
 	of := func(id, kind, text string) Part {
 		p := Part{Passage: search.Lines(text, 1, 99), ID: id}
 		p.Turn, p.Kind, p.Tool, p.Argument, p.Speaker = 3, kind, "read", "a.go", content.AI
@@ -22,15 +23,22 @@ var known = &Server{Recall: func(_ context.Context, a Asked) ([]Part, error) {
 	}
 	switch {
 	case a.ID == "call_1":
-		return []Part{of(a.ID, content.KindToolResponse, "one <line>\ntwo\nthree\n")}, nil
+		return Answer{Parts: []Part{of(a.ID, content.KindToolResponse, "one <line>\ntwo\nthree\n")}}, nil
 	case a.ID == "e7":
-		return []Part{of("e7.0", content.KindText, "a long message"), of("e7.1", content.KindToolCall, "x: 1")}, nil
+		return Answer{Parts: []Part{of("e7.0", content.KindText, "a long message"),
+			of("e7.1", content.KindToolCall, "x: 1")}}, nil
 	case a.ID == "7", a.Query == "two":
-		return []Part{of("7", content.KindToolResponse, "two")}, nil
+		return Answer{Parts: []Part{of("7", content.KindToolResponse, "two")}}, nil
+	case a.Query == "run":
+		call, code := of("e8.0", content.KindToolCall, "command: go test"), of("7", content.KindText, "x\n")
+		call.Passage.Result, call.Result = &outcome.Result{Of: 40, Text: "ok\n… 38 lines …\nFAIL\n"}, "e9.0"
+		code.Passage.Also = []outcome.Again{{Place: outcome.Place{Line: 4}, Changed: true}, {}}
+		code.Also = []string{"5", ""}
+		return Answer{Parts: []Part{call, code}, More: 3, Absent: []string{"zebra"}}, nil
 	case a.ID == "broken":
-		return nil, errors.New("the store cannot be read")
+		return Answer{}, errors.New("the store cannot be read")
 	}
-	return nil, nil
+	return Answer{}, nil
 }}
 
 // Both transports answer each message alike. "" is no answer.
@@ -56,8 +64,13 @@ func TestMessages(t *testing.T) {
 			`[recalled: turn 3, read a.go, lines 1-3 of 3, id call_1]\none <line>\ntwo\nthree\n","type":"text"}]}`},
 		"an entry": {call(`{"id":"e7"}`), `"text":"[recalled: turn 3, said by the assistant, lines 1-1 of 1, id e7.0]\n` +
 			`a long message\n\n[recalled: turn 3, call of read a.go, lines 1-1 of 1, id e7.1]\nx: 1"`},
-		"words":                {call(`{"query":"two"}`), `lines 1-1 of 1, id 7]\ntwo"`},
-		"other words":          {call(`{"query":"none"}`), `"result":{"content":[{"text":"nothing that was removed has these`},
+		"words":       {call(`{"query":"two"}`), `lines 1-1 of 1, id 7]\ntwo"`},
+		"other words": {call(`{"query":"none"}`), `"result":{"content":[{"text":"nothing that was removed has these`},
+		"what is next to it": {call(`{"query":"run","limit":"2"}`), `id e8.0]\ncommand: go test\n[its result: 40 lines, id e9.0]\n` +
+			`ok\n… 38 lines …\nFAIL\n\n[recalled: turn 3, said by the assistant, lines 1-1 of 1, id 7]\nx\n` +
+			`[also at id 5, line 4, changed since]\n\n[nothing that was removed has: zebra]\n\n` +
+			`[up to 3 more have as many of these words: limit shows them]"`},
+		"a limit of none":      {call(`{"query":"two","limit":0}`), `give a number of passages`},
 		"a number as id":       {call(`{"id":7}`), `id 7]\ntwo"`},
 		"lines of a result":    {call(`{"id":"call_1","lines":"2-3"}`), `lines 2-3 of 3, id call_1]\ntwo\nthree\n"`},
 		"a line":               {call(`{"id":"call_1","lines":2}`), `lines 2-2 of 3, id call_1]\ntwo\n"`},

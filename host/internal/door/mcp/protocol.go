@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -23,7 +24,7 @@ const Tool = tools.Recall
 type Server struct {
 	// Recall finds what is asked for in the conversation whose model asks: nothing if that does not have it, whatever
 	// other conversations have. It may be called by several requests at the same time.
-	Recall func(context.Context, Asked) ([]Part, error)
+	Recall func(context.Context, Asked) (Answer, error)
 	// Panicked is told of a panic that was recovered, while the stack is still its own, and returns the error to answer
 	// with.
 	Panicked func(value any) error
@@ -95,6 +96,7 @@ var Schema = map[string]any{
 		"query":  property("string", `words, names or paths to find; "exact text" in quotes`),
 		"id":     property("string", "instead: the ID of a mark or of a passage found, to read all of it"),
 		"lines":  property("string", "with id: only these, such as 120-200"),
+		"limit":  property("integer", "with query: most passages, 3 if absent"),
 		"tokens": property("integer", "most tokens to return"),
 	},
 	"additionalProperties": false,
@@ -149,26 +151,39 @@ func (s *Server) Call(ctx context.Context, arguments, meta json.RawMessage) (tex
 	switch {
 	case err != nil:
 		return store.Public(err), true
-	case len(found) == 0 && a.ID != "":
+	case len(found.Parts) == 0 && a.ID != "":
 		return fmt.Sprintf("nothing in this conversation has the id %.100q", a.ID), true
 	case a.ID == "":
 		return Found(found), false
 	}
-	if text, err = a.text(found); err != nil {
+	if text, err = a.text(found.Parts); err != nil {
 		return err.Error(), true
 	}
 	return text, false
 }
 
 // Found is what the model reads of what a search found.
-func Found(parts []Part) string {
-	if len(parts) == 0 {
-		return "nothing that was removed has these words: try fewer, or others, such as names, paths or numbers as they " +
-			"stood there. What was not removed is still in the conversation."
+func Found(a Answer) string {
+	text := "nothing that was removed has these words: try others, such as names, paths or numbers as they stood there. " +
+		"What was not removed is still in the conversation."
+	if len(a.Parts) > 0 {
+		text, _ = Asked{}.text(a.Parts) // the whole of each
+		text = strings.TrimSuffix(text, "\n")
 	}
-	text, _ := Asked{}.text(parts) // the whole of each
+	if len(a.Absent) > 0 && len(a.Parts) > 0 {
+		text += "\n\n[nothing that was removed has: " + strings.Join(a.Absent[:min(len(a.Absent), maxAbsent)], ", ") + "]"
+	}
+	switch {
+	case a.More == 1:
+		text += "\n\n[1 more has as many of these words: limit shows it]"
+	case a.More > 1:
+		text += fmt.Sprintf("\n\n[up to %d more have as many of these words: limit shows them]", a.More)
+	}
 	return text
 }
+
+// maxAbsent is how many words are named that occur nowhere.
+const maxAbsent = 8
 
 // result is what a call of the tool returns. A failed one reaches the model as well.
 func result(text string, failed bool) map[string]any {

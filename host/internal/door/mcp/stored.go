@@ -16,24 +16,22 @@ import (
 
 // Stored returns a [Server.Recall] for a session of a store, which hosts may be writing meanwhile. Ids are those of
 // marks, of calls and of entries; parts have an entry's and the number of a block in it.
-func Stored(in store.Store, key store.Key, t *tools.Taxonomy) func(context.Context, Asked) ([]Part, error) {
+func Stored(in store.Store, key store.Key, t *tools.Taxonomy) func(context.Context, Asked) (Answer, error) {
 	s := stored{in, key, t}
-	return func(ctx context.Context, a Asked) ([]Part, error) {
-		var parts []Part
-		var err error
+	return func(ctx context.Context, a Asked) (answer Answer, err error) {
 		if a.Query != "" {
-			parts, err = s.search(ctx, a)
+			answer, err = s.search(ctx, a)
 		} else {
-			parts, err = s.read(ctx, a.ID)
+			answer.Parts, err = s.read(ctx, a.ID)
 		}
-		if err != nil || len(parts) == 0 {
-			return nil, err
+		if err != nil || len(answer.Parts) == 0 {
+			return answer, err
 		}
 		sealed, err := journal.MarksOf(ctx, in, key)
-		for i := range parts {
-			parts[i].Seal = sealed.Seal(parts[i].ID)
+		for i := range answer.Parts {
+			answer.Parts[i].Seal = sealed.Seal(answer.Parts[i].ID)
 		}
-		return parts, err
+		return answer, err
 	}
 }
 
@@ -43,19 +41,20 @@ type stored struct {
 	tools *tools.Taxonomy
 }
 
-func (s stored) search(ctx context.Context, a Asked) ([]Part, error) {
-	found, err := journal.SearchRemoved(ctx, s.in, s.key, s.tools, search.Query{Words: a.Query, Tokens: a.Tokens})
-	return Parts(found), err
+func (s stored) search(ctx context.Context, a Asked) (Answer, error) {
+	q := search.Query{Words: a.Query, Limit: a.Limit, Tokens: a.Tokens}
+	found, err := journal.SearchRemoved(ctx, s.in, s.key, s.tools, q)
+	return Placed(found), err
 }
 
-// Parts are passages of a session of a store, with the ids that [Stored] knows.
-func Parts(found []search.Passage) []Part {
-	parts := make([]Part, len(found))
-	for i, p := range found {
-		parts[i] = Part{Passage: p, ID: p.Entry + "." + strconv.Itoa(p.Block)}
-	}
-	return parts
+// Placed is what was found in a session of a store, with the ids that [Stored] knows.
+func Placed(found search.Found) Answer {
+	return Answered(found, func(entry string, block int) (id, seal string, ok bool) {
+		return blockID(entry, block), "", true
+	})
 }
+
+func blockID(entry string, block int) string { return entry + "." + strconv.Itoa(block) }
 
 // read returns what has an id: of a call its results alone, of an entry everything that is text.
 func (s stored) read(ctx context.Context, id string) ([]Part, error) {
@@ -95,7 +94,7 @@ func (s stored) read(ctx context.Context, id string) ([]Part, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, Part{Passage: p, ID: at.Entry + "." + strconv.Itoa(at.Block)})
+		parts = append(parts, Part{Passage: p, ID: blockID(at.Entry, at.Block)})
 	}
 	return parts, nil
 }

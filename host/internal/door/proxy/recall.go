@@ -64,12 +64,13 @@ func (s *Server) recall(w http.ResponseWriter, r *http.Request, grant access.Gra
 		session = printable(session)
 	}
 	may := func(of identity) bool { return session == "" || of.named && of.name == session }
-	(&mcp.Server{Recall: func(ctx context.Context, a mcp.Asked) ([]mcp.Part, error) {
+	(&mcp.Server{Recall: func(ctx context.Context, a mcp.Asked) (mcp.Answer, error) {
 		key := store.Key{Owner: grant.Name, ID: session}
 		if a.Query != "" {
 			return s.search(ctx, key, a, may)
 		}
-		return s.lookUp(ctx, key, a.ID, may)
+		parts, err := s.lookUp(ctx, key, a.ID, may)
+		return mcp.Answer{Parts: parts}, err
 	}, Panicked: func(p any) error { return s.options.Host.Panicked("mcp", p) }}).ServeHTTP(w, r)
 }
 
@@ -166,14 +167,15 @@ func (b *branch) part(id string) *part {
 }
 
 // search finds passages of what was removed from the conversation whose model asks.
-func (s *Server) search(ctx context.Context, of store.Key, a mcp.Asked, may func(identity) bool) ([]mcp.Part, error) {
-	q := search.Query{Words: a.Query, Tokens: a.Tokens}
+func (s *Server) search(ctx context.Context, of store.Key, a mcp.Asked, may func(identity) bool) (mcp.Answer, error) {
+	q := search.Query{Words: a.Query, Limit: a.Limit, Tokens: a.Tokens}
+	none := mcp.Answer{}
 	b, err := s.asking(of.Owner, arrival(a), may)
 	if err == nil {
-		return b.search(ctx, s, q)
+		return b.search(ctx, q)
 	}
 	if of.ID == "" || !errors.Is(err, errUnheard) {
-		return nil, err
+		return none, err
 	}
 	// Another host may have passed the answer on.
 	var only journal.Recorded
@@ -185,55 +187,52 @@ func (s *Server) search(ctx context.Context, of store.Key, a mcp.Asked, may func
 		case errors.Is(err, store.ErrNotFound):
 			continue
 		case err != nil:
-			return nil, err
+			return none, err
 		case key.ID != "":
-			return nil, errUnheard
+			return none, errUnheard
 		}
 		only, key = recorded, k
 	}
 	if key.ID == "" {
-		return nil, nil
+		return none, nil
 	}
 	marks, err := s.marks(ctx, store.Key{Owner: of.Owner, ID: of.ID}, false)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	found, err := journal.SearchRemoved(ctx, s.options.Host.Store(), key, s.tools(), q)
-	parts := make([]mcp.Part, 0, len(found))
-	for _, p := range found {
-		i := slices.IndexFunc(only.Added, func(e journal.Added) bool { return e.ID == p.Entry })
-		if i >= 0 { // another host may go on with it now
-			id := marks.ID(only.Added[i].Content.Blocks[p.Block])
-			parts = append(parts, mcp.Part{Passage: p, ID: id, Seal: marks.Seal(id)})
+	return mcp.Answered(found, func(entry string, block int) (id, seal string, ok bool) {
+		i := slices.IndexFunc(only.Added, func(e journal.Added) bool { return e.ID == entry })
+		if i < 0 { // another host may go on with it now
+			return "", "", false
 		}
-	}
-	return parts, err
+		id = marks.ID(only.Added[i].Content.Blocks[block])
+		return id, marks.Seal(id), true
+	}), err
 }
 
 // search finds passages of what was removed from the branch.
-func (b *branch) search(ctx context.Context, s *Server, q search.Query) ([]mcp.Part, error) {
+func (b *branch) search(ctx context.Context, q search.Query) (mcp.Answer, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		return nil, errUnheard
+		return mcp.Answer{}, errUnheard
 	}
 	found, err := b.session.Search(ctx, q)
 	if err != nil {
-		return nil, err
+		return mcp.Answer{}, err
 	}
 	b.thread.mu.Lock()
 	defer b.thread.mu.Unlock()
-	parts := make([]mcp.Part, 0, len(found))
-	for _, p := range found {
-		i := slices.IndexFunc(b.entries, func(e body.Entry) bool { return e.ID == p.Entry })
+	return mcp.Answered(found, func(entry string, block int) (id, seal string, ok bool) {
+		i := slices.IndexFunc(b.entries, func(e body.Entry) bool { return e.ID == entry })
 		if i < 0 {
-			continue
+			return "", "", false
 		}
 		e := b.entries[i]
-		id := b.known(e.Refs[p.Block], e.Content.Blocks[p.Block])
-		parts = append(parts, mcp.Part{Passage: p, ID: id, Seal: b.recalls.Seal(id)})
-	}
-	return parts, nil
+		id = b.known(e.Refs[block], e.Content.Blocks[block])
+		return id, b.recalls.Seal(id), true
+	}), nil
 }
 
 // marks has the ids of a conversation, by the name that its sessions have in common.

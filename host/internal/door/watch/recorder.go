@@ -373,7 +373,7 @@ func (r *Recorder) search(ctx context.Context, key store.Key, asked url.Values) 
 	all, err := journal.Search(ctx, in, []store.Key{key}, t,
 		search.Query{Words: asked.Get("query"), Limit: maxFound, Tokens: maxFoundTokens})
 	f := found{Passages: []outcome.Passage{}}
-	for _, one := range all {
+	for _, one := range all.Found {
 		f.Passages = append(f.Passages, one.Passage)
 	}
 	return f, err

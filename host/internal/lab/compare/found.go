@@ -39,15 +39,20 @@ func (o *observer) search(ctx context.Context, t replay.Turn) error {
 	w.until = q.Entry
 	bytes := 0
 	for _, c := range o.lacking {
+		if o.lacked != nil {
+			if err := o.lacked(lack{o, c, t.Turn, t.Prepared.Contents()}); err != nil {
+				return err
+			}
+		}
 		found, err := w.Search(ctx, t.Prepared.Contents(), search.Query{Words: callWords(c.parameters)})
 		if err != nil && !errors.Is(err, search.ErrQuery) { // a call without a word
 			return err
 		}
-		for _, p := range found {
+		for _, p := range found.Passages {
 			bytes += len(p.Text)
 		}
 		missing := o.missing(c)
-		if slices.ContainsFunc(found, func(p search.Passage) bool { return o.hasSome(p.Text, missing) }) {
+		if slices.ContainsFunc(found.Passages, func(p search.Passage) bool { return o.hasSome(p.Text, missing) }) {
 			o.tally.needs.Found++
 		}
 	}
@@ -55,6 +60,14 @@ func (o *observer) search(ctx context.Context, t replay.Turn) error {
 		o.bill.searches(len(o.lacking), bytes/bytesPerToken)
 	}
 	return nil
+}
+
+// lack is a call that lacks something in a request, of which the strategy left some.
+type lack struct {
+	*observer
+	call neededCall
+	turn int
+	left []content.Content
 }
 
 // missing returns what a call needs and the request does not have. Of an edit these are the lines: names stand in more

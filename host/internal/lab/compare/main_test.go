@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 // built makes the strategies of the tests when the first test needs them: two that need no model, one that does, a
 // bad one, one that plays for recall and the same without its trick.
 var built = sync.OnceValue(func() error {
-	return errors.Join(binaries.Strategies(dir, "high-density", "top-down-truncation", "one-shot"),
+	return errors.Join(binaries.Strategies(dir, "distill", "high-density", "top-down-truncation", "one-shot"),
 		binaries.Plugins(dir, map[string]string{"forgetful": "host/internal/lab/compare/testdata/forgetful",
 			"bag": "host/internal/lab/compare/testdata/bag", "tail": "host/internal/lab/compare/testdata/bag"}))
 })

@@ -25,10 +25,11 @@ type observer struct {
 	own         *ownShare
 	lacking     []neededCall // of the latest turn
 	back        wayBack
-	sendable    map[int]bool // for doing nothing: turns, from 1, that some variant could send
-	sent        int          // entries of the last request that could be sent
-	stable      int          // entries at the beginning of all requests since that one
-	attribution *attribution // nil for doing nothing
+	lacked      func(lack) error // nil but in tests
+	sendable    map[int]bool     // for doing nothing: turns, from 1, that some variant could send
+	sent        int              // entries of the last request that could be sent
+	stable      int              // entries at the beginning of all requests since that one
+	attribution *attribution     // nil for doing nothing
 }
 
 // observe returns an observer for doing nothing; for a variant, set held and attribution.

@@ -46,4 +46,7 @@ type Options struct {
 	// Turn is called with each turn of each replay. Columns count the variants, as [Report.Variants] does. Replays that
 	// run in parallel call it at the same time. May be nil.
 	Turn func(session, column int, t replay.Turn)
+
+	// lacked is called with each call that lacks something, before it is searched for. Tests set it.
+	lacked func(lack) error
 }

@@ -228,6 +228,7 @@ func (c *comparison) replay(ctx context.Context, j job) slot {
 	}
 	o := observe(rec, v.lists)
 	_, limited := v.Settings[keyLimit]
+	o.lacked = c.options.lacked
 	o.keep, o.setWindow = c.options.Turns, limited || rec.Window.By == replay.BySetting
 	o.held, o.carried = newHeld(rec, o.own), &carried{offer: rec.offer, known: map[identity]int{}}
 	var err error

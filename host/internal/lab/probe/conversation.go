@@ -77,10 +77,10 @@ func (c *conversation) call(ctx context.Context, call provider.ToolCall) provide
 			Failed: true}
 	}
 	words, passages := "", 0
-	tool := mcp.Server{Recall: func(ctx context.Context, a mcp.Asked) ([]mcp.Part, error) {
-		parts, err := c.lookup.recall(ctx, a)
-		words, passages = a.Query+a.ID, len(parts) // it has one of them
-		return parts, err
+	tool := mcp.Server{Recall: func(ctx context.Context, a mcp.Asked) (mcp.Answer, error) {
+		answer, err := c.lookup.recall(ctx, a)
+		words, passages = a.Query+a.ID, len(answer.Parts) // it has one of them
+		return answer, err
 	}}
 	text, failed := tool.Call(ctx, json.RawMessage(call.Arguments), nil)
 	if !failed {

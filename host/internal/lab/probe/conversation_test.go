@@ -114,7 +114,7 @@ func TestWhatAModelDoesWrongIsSaidToIt(t *testing.T) {
 			recalls(map[string]any{"id": "x"}))},
 			[]string{"lines 1-1 of 2", `nothing in this conversation has the id "x"`}, "", 3, 2},
 		"one too many": {[]modelapi.Reply{does(many[:30]...), does(many[:7]...)},
-			[]string{"lines 1-2 of 2", "no search is left"}, "", 3, 36},
+			[]string{"lines 1-1 of 2", "no search is left"}, "", 3, 36},
 		"it does not stop": {slices.Repeat([]modelapi.Reply{does(many...)}, 9), nil, "it goes on to call tools", 3, 0},
 		"no text at first": {[]modelapi.Reply{{Text: " "}}, []string{"Your answer had no text."}, "", 2, 0},
 		"no text":          {slices.Repeat([]modelapi.Reply{{}}, 9), nil, "it is empty", 4, 0},

@@ -78,12 +78,12 @@ func Search(ctx context.Context, sheet, question, words string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	parts, err := l.recall(ctx, mcp.Asked{Query: words})
+	answer, err := l.recall(ctx, mcp.Asked{Query: words})
 	if err != nil {
 		return "", err
 	}
-	text := mcp.Found(parts)
-	data, err := json.Marshal(l.searched(words, len(parts), text))
+	text := mcp.Found(answer)
+	data, err := json.Marshal(l.searched(words, len(answer.Parts), text))
 	if err != nil {
 		return "", err
 	}
@@ -99,7 +99,7 @@ type lookup struct {
 	left    []content.Content
 	counter *tokens.Counter
 	// read finds what has an id.
-	read func(context.Context, mcp.Asked) ([]mcp.Part, error)
+	read func(context.Context, mcp.Asked) (mcp.Answer, error)
 }
 
 func (b *Book) lookup(ctx context.Context, unit string) (*lookup, error) {
@@ -130,12 +130,12 @@ func (b *Book) lookup(ctx context.Context, unit string) (*lookup, error) {
 	return l, l.past.Add(ctx, added)
 }
 
-func (l *lookup) recall(ctx context.Context, a mcp.Asked) ([]mcp.Part, error) {
+func (l *lookup) recall(ctx context.Context, a mcp.Asked) (mcp.Answer, error) {
 	if a.Query == "" {
 		return l.read(ctx, a)
 	}
-	found, err := l.past.Search(ctx, l.left, search.Query{Words: a.Query, Tokens: a.Tokens})
-	return mcp.Parts(found), err
+	found, err := l.past.Search(ctx, l.left, search.Query{Words: a.Query, Limit: a.Limit, Tokens: a.Tokens})
+	return mcp.Placed(found), err
 }
 
 func (l *lookup) searched(words string, passages int, text string) searched {
