@@ -395,6 +395,26 @@ export interface Passage {
   call?: string;
   text: string;
   tokens: number;
+  also?: Array<{
+    entry: string;
+    /** position in the entry, from 0 */
+    block: number;
+    /** the first, from 1 */
+    line: number;
+    /** how many */
+    lines: number;
+    /** how many messages of people until then */
+    turn: number;
+    /** not every line was the same */
+    changed?: boolean;
+  }>;
+  result?: {
+    entry: string;
+    block: number;
+    /** how many lines it has */
+    of: number;
+    text: string;
+  };
 }
 
 export interface Plugin {
@@ -497,6 +517,10 @@ export interface RetrieveRequest {
 
 export interface SearchAnswer {
   passages: Passage[];
+  /** passages that have as many of the words and are not shown, at most */
+  more?: number;
+  /** words of the query that are nowhere in what was searched */
+  absent?: string[];
 }
 
 export interface SearchRequest {
@@ -506,7 +530,7 @@ export interface SearchRequest {
   query?: string;
   /** most passages; 3 if absent, at most 100 */
   limit?: number;
-  /** of all passages; 2,000 if absent, at most 100,000 */
+  /** of all passages; 500 if absent, 150 for each above three; at most 100,000 */
   tokens?: number;
   /** instead: the lines to read, such as more around a passage */
   place?: {

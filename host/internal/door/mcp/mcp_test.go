@@ -70,7 +70,7 @@ func TestMessages(t *testing.T) {
 			`ok\n… 38 lines …\nFAIL\n\n[recalled: turn 3, said by the assistant, lines 1-1 of 1, id 7]\nx\n` +
 			`[also at id 5, line 4, changed since]\n\n[nothing that was removed has: zebra]\n\n` +
 			`[up to 3 more have as many of these words: limit shows them]"`},
-		"a limit of none":      {call(`{"query":"two","limit":0}`), `give a number of passages`},
+		"a limit of none":      {call(`{"query":"two","limit":0}`), `give 1 to 100 passages`},
 		"a number as id":       {call(`{"id":7}`), `id 7]\ntwo"`},
 		"lines of a result":    {call(`{"id":"call_1","lines":"2-3"}`), `lines 2-3 of 3, id call_1]\ntwo\nthree\n"`},
 		"a line":               {call(`{"id":"call_1","lines":2}`), `lines 2-2 of 3, id call_1]\ntwo\n"`},
