@@ -41,7 +41,7 @@ type foundPassage struct {
 	Text     string  `json:"text"`
 	Tokens   int     `json:"tokens"`
 	Score    float64 `json:"score"`
-	// Also is where much the same stood earlier. Result is where a call's result is, unless it is in the list, and its ends.
+	// Also is where much the same stood earlier. Result is where a call's result is, and its ends, unless it is listed.
 	Also   []outcome.Again `json:"also,omitempty"`
 	Result *outcome.Result `json:"result,omitempty"`
 }

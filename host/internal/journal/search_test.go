@@ -42,7 +42,8 @@ func look(tb rapid.TB, p *journal.Past, q search.Query) search.Found {
 func call(id, tool, parameters, result string) []content.Content {
 	return []content.Content{
 		{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: tool, Parameters: []byte(parameters)}}},
-		{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: tool}.WithResultText(result)}},
+		{Speaker: content.Tool, Blocks: []content.Block{
+			content.ToolResponse{CallID: id, ToolName: tool}.WithResultText(result)}},
 	}
 }
 
@@ -72,7 +73,8 @@ func TestEveryWordIsShown(t *testing.T) {
 			for _, p := range found.Passages {
 				sum += p.Tokens
 			}
-			if len(found.Passages) == 0 || !strings.Contains(found.Passages[0].Text, word) || sum > q.Tokens || found.Absent != nil {
+			if len(found.Passages) == 0 || !strings.Contains(found.Passages[0].Text, word) || sum > q.Tokens ||
+				found.Absent != nil {
 				t.Fatalf("%+v finds %+v", q, found)
 			}
 		}

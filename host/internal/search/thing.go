@@ -25,9 +25,6 @@ type line struct {
 	begins, closes bool
 }
 
-// shown is a part of a block that is shown.
-type shown struct{ from, to, line int }
-
 // Thing returns what to show of the passage with a number: the thing that its best line is part of, in at most so many
 // bytes, or the part of the passage around that line. weigh says how much a line has of what is looked for. It looks at
 // a bounded part of the block.
@@ -66,20 +63,20 @@ func (b Block) Thing(number, most int, weigh func(string) float64) (p Passage) {
 		return b.show(b.within(span{lines[best].from, lines[best].to, first + best}, most, weigh))
 	}
 	from, to := grown(lines, best, lo, hi, most)
-	return b.show(shown{lines[from].from, lines[to-1].to, first + from})
+	return b.show(span{lines[from].from, lines[to-1].to, first + from})
 }
 
-func (b Block) show(s shown) (p Passage) {
+func (b Block) show(s span) (p Passage) {
 	p.Text = b.Text[s.from:s.to]
 	p.Line, p.Lines, p.Of = s.line, marks.Lines(p.Text), b.lines
 	return p
 }
 
 // within returns the part of a long line that has the most of what is looked for, in about so many bytes.
-func (b Block) within(at span, most int, weigh func(string) float64) shown {
+func (b Block) within(at span, most int, weigh func(string) float64) span {
 	text := b.Text[at.from:at.to]
 	if len(text) <= most {
-		return shown{at.from, at.to, at.line}
+		return at
 	}
 	most = max(most, 16)
 	best, weight := 0, -1.0
@@ -89,7 +86,7 @@ func (b Block) within(at span, most int, weigh func(string) float64) shown {
 		}
 	}
 	from, to := runeStart(text, best), runeStart(text, min(best+most, len(text)))
-	return shown{at.from + from, at.from + to, at.line}
+	return span{at.from + from, at.from + to, at.line}
 }
 
 // runeStart returns the place of the rune that the byte at a place is part of.
@@ -145,7 +142,8 @@ func lineOf(text string, from, to int) line {
 var (
 	beginnings = []string{"diff --git ", "@@ ", "*** ", "## ", "### ", "#### ", "commit ", "Chunk ID: "}
 	tests      = []string{"=== RUN", "--- FAIL", "--- PASS", "● ", "FAILED ", "ok  \t", "FAIL\t"}
-	closings   = []string{")", "}", "]", "end", "fi", "done", "esac", "</", "else", "elif", "except", "finally", "catch", "*/", `"""`}
+	closings   = []string{")", "}", "]", "end", "fi", "done", "esac", "</", "else", "elif", "except", "finally", "catch", "*/",
+		`"""`}
 )
 
 // grown returns which lines to show around the best one of lines[lo:hi], which have what is looked for: from one up to
