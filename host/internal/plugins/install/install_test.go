@@ -14,7 +14,9 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/releases"
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
 // trustedIn returns why a host with the settings would not start the plugin.
@@ -354,5 +356,21 @@ func TestVersions(t *testing.T) {
 				t.Errorf("%s for %q: %v", v, wanted, got)
 			}
 		}
+	}
+}
+
+// The index of the repository has the strategies that ship.
+func TestTheIndex(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, nil)
+	h.set.Index = repo.Path(t, "packaging", "plugins.json")
+	found, err := h.installer().Search(t.Context())
+	var names []string
+	for _, l := range found {
+		names = append(names, l.Name)
+	}
+	slices.Sort(names)
+	if diff := cmp.Diff(binaries.Shipped, names); diff != "" || err != nil {
+		t.Error(err, diff)
 	}
 }
