@@ -27,12 +27,12 @@ func packageCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "package DIR [SESSION]...",
 		Short: "Make the files of a release from a strategy's programs",
-		Long: `DIR has a directory for each platform, such as linux_amd64 or darwin_arm64, with the program that was
-built for it, thresh-strategy-NAME. This verifies the program for this platform, and writes into DIR
-what 'thresh plugins install' reads: an archive for each platform and checksums.txt; with --sign its
-signature and minisign.pub; and RELEASE.md, with what 'thresh plugins verify' says of the strategy,
-and 'thresh compare' on each SESSION. The version is the program's own. If the key is encrypted, its
-password is in the environment, as MINISIGN_PASSWORD.`,
+		Long: `DIR has a directory for each platform, such as linux_amd64 or darwin_arm64, with the program that
+was built for it, thresh-strategy-NAME. This verifies the program for this platform, and writes
+into DIR what 'thresh plugins install' reads: an archive for each platform and checksums.txt; with
+--sign its signature and minisign.pub; and RELEASE.md, with what 'thresh plugins verify' says of
+the strategy, and 'thresh compare' on each SESSION. The version is the program's own. If the key is
+encrypted, its password is in the environment, as MINISIGN_PASSWORD.`,
 		Example: `  thresh plugins package release
   thresh plugins package release examples/sessions/*.json --sign ~/.minisign/minisign.key`,
 		Args: func(cmd *cobra.Command, given []string) error {

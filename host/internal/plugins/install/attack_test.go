@@ -56,7 +56,8 @@ func TestAttacks(t *testing.T) {
 		attack func(*testing.T, *shop)
 		want   string
 	}{
-		"wrong checksum": {put(name, old), `the checksum of ` + name + ` is wrong: it is [0-9a-f]{64}, and should be [0-9a-f]{64}`},
+		"wrong checksum": {put(name, old),
+			`the checksum of ` + name + ` is wrong: it is [0-9a-f]{64}, and should be [0-9a-f]{64}`},
 		"checksums changed after they were signed": {func(_ *testing.T, s *shop) {
 			s.put(latest, map[string][]byte{name: old, "checksums.txt": releases.Publisher{}.Release(map[string][]byte{name: old})["checksums.txt"]})
 		}, `checksums.txt is NOT signed with the key ` + regexp.QuoteMeta(acme.Key) + `: someone may have changed it`},
@@ -65,37 +66,57 @@ func TestAttacks(t *testing.T) {
 		"not signed any more": {func(_ *testing.T, s *shop) { delete(s.files, latest+"checksums.txt.minisig") },
 			`checksums.txt is not signed, and must be with the key ` + regexp.QuoteMeta(acme.Key)},
 		"a signature that is none": {put("checksums.txt.minisig", []byte("RW\n")), `NOT signed with the key`},
-		"no checksums":             {func(_ *testing.T, s *shop) { delete(s.files, latest+"checksums.txt") }, `there is no checksums.txt and no SHA256SUMS, so nothing`},
-		"checksums that are none":  {put("checksums.txt", []byte("<html>sign in</html>\n")), `this is no line of checksums: "<html>`},
+		"no checksums": {func(_ *testing.T, s *shop) {
+			delete(s.files, latest+"checksums.txt")
+		},
+			`there is no checksums.txt and no SHA256SUMS, so nothing`},
+		"checksums that are none": {put("checksums.txt", []byte("<html>sign in</html>\n")),
+			`this is no line of checksums: "<html>`},
 		"two checksums of a file": {put("checksums.txt", fmt.Appendf(nil, "%064d  %s\n%064d  %s\n", 1, name, 2, name)),
 			`it has two checksums of ` + name},
-		"endless checksums": {put("checksums.txt", bytes.Repeat([]byte("\n"), maxSmallFile+1)), `it is larger than 1048576 bytes`},
+		"endless checksums": {put("checksums.txt", bytes.Repeat([]byte("\n"), maxSmallFile+1)),
+			`it is larger than 1048576 bytes`},
 		"another name inside": {of(releases.Entry{Name: "thresh-strategy-other", Content: script}),
 			`it has thresh-strategy-other in it, not thresh-strategy-keep-last`},
-		"nothing inside":      {of(releases.Entry{Name: "README.md"}), `it has no thresh-strategy-keep-last in it`},
-		"two programs inside": {of(is, releases.Entry{Name: "bin/" + keep, Content: script}), `it has two files thresh-strategy-keep-last in it`},
-		"a path upwards":      {of(releases.Entry{Name: "../../" + keep, Content: script}), `a file in it that leads elsewhere: "../../thresh-strategy-keep-last"`},
-		"an absolute path":    {of(is, releases.Entry{Name: "/etc/cron.d/x", Content: script}), `leads elsewhere: "/etc/cron.d/x"`},
-		"a path of Windows":   {of(is, releases.Entry{Name: `..\evil`, Content: script}), `leads elsewhere: "..\\\\evil"`},
-		"a symbolic link":     {of(releases.Entry{Name: keep, Kind: tar.TypeSymlink, Link: "/bin/sh"}), `neither a file nor a directory: "thresh-strategy-keep-last"`},
-		"a hard link":         {of(is, releases.Entry{Name: "x", Kind: tar.TypeLink, Link: keep}), `neither a file nor a directory: "x"`},
-		"a device":            {of(is, releases.Entry{Name: "x", Kind: tar.TypeChar}), `neither a file nor a directory: "x"`},
-		"a directory as it":   {of(releases.Entry{Name: keep, Kind: tar.TypeDir}), `it has no thresh-strategy-keep-last in it`},
-		"a bomb":              {of(releases.Entry{Name: keep, Content: script + strings.Repeat("0", 32<<20)}), `it unpacks to more than 20971520 bytes`},
-		"a bomb besides it":   {of(releases.Entry{Name: "README.md", Content: strings.Repeat("0", 32<<20)}, is), `it unpacks to more than 20971520 bytes`},
-		"a thousand files":    {of(manyEntries(maxEntries + 1)...), `it has more than 10000 files in it`},
-		"no archive":          {func(_ *testing.T, s *shop) { s.put(latest, acme.Release(map[string][]byte{name: []byte(script)})) }, `it is no .tar.gz`},
+		"nothing inside": {of(releases.Entry{Name: "README.md"}), `it has no thresh-strategy-keep-last in it`},
+		"two programs inside": {of(is, releases.Entry{Name: "bin/" + keep, Content: script}),
+			`it has two files thresh-strategy-keep-last in it`},
+		"a path upwards": {of(releases.Entry{Name: "../../" + keep, Content: script}),
+			`a file in it that leads elsewhere: "../../thresh-strategy-keep-last"`},
+		"an absolute path": {of(is, releases.Entry{Name: "/etc/cron.d/x", Content: script}),
+			`leads elsewhere: "/etc/cron.d/x"`},
+		"a path of Windows": {of(is, releases.Entry{Name: `..\evil`, Content: script}), `leads elsewhere: "..\\\\evil"`},
+		"a symbolic link": {of(releases.Entry{Name: keep, Kind: tar.TypeSymlink, Link: "/bin/sh"}),
+			`neither a file nor a directory: "thresh-strategy-keep-last"`},
+		"a hard link": {of(is, releases.Entry{Name: "x", Kind: tar.TypeLink, Link: keep}),
+			`neither a file nor a directory: "x"`},
+		"a device": {of(is, releases.Entry{Name: "x", Kind: tar.TypeChar}), `neither a file nor a directory: "x"`},
+		"a directory as it": {of(releases.Entry{Name: keep, Kind: tar.TypeDir}),
+			`it has no thresh-strategy-keep-last in it`},
+		"a bomb": {of(releases.Entry{Name: keep, Content: script + strings.Repeat("0", 32<<20)}),
+			`it unpacks to more than 20971520 bytes`},
+		"a bomb besides it": {of(releases.Entry{Name: "README.md", Content: strings.Repeat("0", 32<<20)}, is),
+			`it unpacks to more than 20971520 bytes`},
+		"a thousand files": {of(manyEntries(maxEntries + 1)...), `it has more than 10000 files in it`},
+		"no archive": {func(_ *testing.T, s *shop) {
+			s.put(latest, acme.Release(map[string][]byte{name: []byte(script)}))
+		},
+			`it is no .tar.gz`},
 		"half an archive": {func(_ *testing.T, s *shop) {
 			s.put(latest, acme.Release(map[string][]byte{name: honest[:len(honest)/2]}))
 		}, `it breaks off`},
 		"another platform": {func(_ *testing.T, s *shop) {
 			s.put(latest, acme.Release(map[string][]byte{strings.Replace(name, "_1.2.0_", "_1.2.0_plan9x", 1): honest}))
 		}, `there is no archive with a plugin for \w+/\w+; there is keep-last 1.2.0 for plan9x`},
-		"a program of another": {of(releases.Entry{Name: keep, Content: "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 60)}), `was not installed: .*not a .*plugin`},
+		"a program of another": {of(releases.Entry{Name: keep, Content: "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 60)}),
+			`was not installed: .*not a .*plugin`},
 		"a program that is none": {of(releases.Entry{Name: keep, Content: "hello"}),
 			`was not installed: thresh-strategy-keep-last is neither a program nor a script`},
-		"a program that ends":    {of(is), `was not installed: .*it ended`},
-		"another version inside": {func(t *testing.T, s *shop) { s.put(latest, acme.Release(map[string][]byte{name: old})) }, `the archive says that it is version 1.2.0, and the program says 1.1.0`},
+		"a program that ends": {of(is), `was not installed: .*it ended`},
+		"another version inside": {func(t *testing.T, s *shop) {
+			s.put(latest, acme.Release(map[string][]byte{name: old}))
+		},
+			`the archive says that it is version 1.2.0, and the program says 1.1.0`},
 		"another name in GetInfo": {func(t *testing.T, s *shop) {
 			s.put(latest, acme.Release(map[string][]byte{name: releases.Archive(t, "keep-last", "1.2.0", "renamed")}))
 		}, `was not installed: .*"another"`},
@@ -115,8 +136,10 @@ func TestAttacks(t *testing.T) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(honest)))
 			_, _ = w.Write(honest[:1000])
 		}), `it broke off after 1000 bytes: try again`},
-		"a server that is broken": {fault(name, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }), `the server answers: 500`},
-		"a server that refuses":   {fault(name, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }), `the server refuses: 403 Forbidden; plugins.registryHeader`},
+		"a server that is broken": {fault(name, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }),
+			`the server answers: 500`},
+		"a server that refuses": {fault(name, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }),
+			`the server refuses: 403 Forbidden; plugins.registryHeader`},
 		"an archive that is missing": {func(_ *testing.T, s *shop) { delete(s.files, latest+name) },
 			`the checksums name an archive that is not there`},
 		"an endless archive": {fault(name, func(w http.ResponseWriter, _ *http.Request) {
