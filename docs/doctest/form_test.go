@@ -22,19 +22,19 @@ func TestTheREADMEIsShort(t *testing.T) {
 	}
 }
 
-// TestThePagesAreShort holds all pages together to what a person reads in an afternoon. Code, the bars of tables and the
-// growing changelog do not count.
+// TestThePagesAreShort holds all pages together to what a person reads in an afternoon. Code, the bars of tables, the
+// growing changelog and the index of requirements do not count.
 func TestThePagesAreShort(t *testing.T) {
 	words := 0
 	for _, page := range all(t) {
 		for i, line := range page.Lines {
-			if !inBlock(page, i) && filepath.Base(page.Path) != "CHANGELOG.md" {
+			if !inBlock(page, i) && !slices.Contains([]string{"CHANGELOG.md", "requirements.md"}, filepath.Base(page.Path)) {
 				words += len(strings.Fields(strings.ReplaceAll(line, "|", " ")))
 			}
 		}
 	}
-	if words > 25_000 {
-		t.Errorf("%d words, at most 25,000: say each thing on one page, and in fewer words", words)
+	if words > 24_000 {
+		t.Errorf("%d words, at most 24,000: say each thing on one page, and in fewer words", words)
 	}
 }
 
