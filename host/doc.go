@@ -2,9 +2,9 @@
 // that run as plugins. It is the embedding API: for agents written in Go. Agents in other languages use 'thresh run',
 // which serves the same operations over JSON-RPC.
 //
-// [Open] makes a [Host], which finds plugins and starts them when they are needed. [Host.Open] opens a [Session]
-// for one conversation. [Session.Add] takes every message as it arrives, and before every model call
-// [Session.Prepare] returns a history that is safe to send:
+// [Open] makes a [Host], which finds plugins and starts them when they are needed. [Host.Open] opens a [Session] for
+// one conversation. [Session.Add] takes every message as it arrives, and before every model call [Session.Prepare]
+// returns a history that is safe to send:
 //
 //	h, err := host.Open(host.Options{})
 //	…
@@ -27,18 +27,17 @@
 // # Errors
 //
 // What [api.Host] and [api.Session] have returns an [*api.Error], with its kind, whether a retry can help, and which
-// plugin failed. For single causes there are values for [errors.Is], such as [ErrClosed]. A setting that is wrong is a *config.Error, with its file and line.
-// After a failed Prepare the history is valid and the session can be used: the agent may retry, change a setting, send
-// the history as it is, or stop.
+// plugin failed. For single causes there are values for [errors.Is], such as [ErrClosed]. A setting that is wrong is a
+// *config.Error, with its file and line. After a failed Prepare the history is valid and the session can be used: the
+// agent may retry, change a setting, send the history as it is, or stop.
 //
 // # What is where
 //
-// What methods take and return is in package api, which a client of a served host uses too: an agent that is written for
-// [api.Session] runs with either. Settings are in package config, the entries of a history in sdk/content. What a turn
-// did is described by package
-// outcome: those types are data that several rooms of the host fill in and that embedders, JSON-RPC and reports show,
-// so they are in a package of their own that all of these can import. Everything else of the
-// host is internal.
+// What methods take and return is in package api, which a client of a served host uses too: an agent that is written
+// for [api.Session] runs with either. Settings are in package config, the entries of a history in sdk/content. What a
+// turn did is described by package outcome: those types are data that several rooms of the host fill in and that
+// embedders, JSON-RPC and reports show, so they are in a package of their own that all of these can import. Everything
+// else of the host is internal.
 //
 // # Plugins
 //
