@@ -80,7 +80,8 @@ test-plain:
 	$(LEAN) $(TEST) -run '$(call calling,Skip,$(SKIPPED))' $(sort $(dir $(SKIPPED)))
 
 # The packages in tools/go.mod pin the versions.
-lint: tools ## gofmt, vet, staticcheck, generated code, vulnerabilities
+lint: tools ## gofmt, vet, staticcheck, generated code, vulnerabilities, subjects of commits
+	@.ci/subjects
 	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); test -z "$$bad" || { echo "not gofmt-clean:"; echo "$$bad"; exit 1; }
 	$(LEAN) $(GO) vet ./...
 	cd tools && $(LEAN) $(GO) vet ./...
