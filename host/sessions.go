@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -75,7 +76,10 @@ const defaultPage = 100
 // Sessions returns what is in the store and, where nothing is stored, what is open. Both have the order of ids, so that
 // the last id of a page is where the next one begins. Where a session is in both, the store's has more to say.
 func (h *Host) Sessions(ctx context.Context, r api.ListRequest) (api.ListAnswer, error) {
-	if r.Limit <= 0 {
+	switch {
+	case r.Limit < 0:
+		return api.ListAnswer{}, api.Refuse("limit", `"limit" must not be negative`)
+	case r.Limit == 0:
 		r.Limit = defaultPage
 	}
 	if err := named("after", r.Owner, r.After); err != nil {
@@ -84,7 +88,7 @@ func (h *Host) Sessions(ctx context.Context, r api.ListRequest) (api.ListAnswer,
 	found, last := map[string]api.Listed{}, ""
 	if kept := h.window.Store(); kept != nil {
 		// One more than the page, to know whether there are more.
-		page := store.Filter{Owner: r.Owner, After: store.Key{Owner: r.Owner, ID: r.After}, Limit: r.Limit + 1}
+		page := store.Filter{Owner: r.Owner, After: store.Key{Owner: r.Owner, ID: r.After}, Limit: min(r.Limit, math.MaxInt-1) + 1}
 		for head, err := range kept.List(ctx, page) {
 			if err != nil {
 				return api.ListAnswer{}, failed(err)

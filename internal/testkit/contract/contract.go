@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -393,6 +394,12 @@ func listed(t *test) {
 		pages, more = append(pages, ids), page.More
 	}
 	t.same("pages", pages, []string{"abc", "d"})
+	all, err := t.Host.Sessions(t.ctx, api.ListRequest{Limit: math.MaxInt})
+	t.no(err)
+	_, err = t.Host.Sessions(t.ctx, api.ListRequest{Limit: -1})
+	if e := t.refused(err); len(all.Sessions) != 4 || e.Kind != api.KindRequest || e.Field != "limit" {
+		t.Errorf("%d sessions, and a limit below 0: %+v", len(all.Sessions), e)
+	}
 	t.no(t.Host.Delete(t.ctx, api.Of{Session: "a"}))
 	e := t.refused(t.Host.Delete(t.ctx, api.Of{Session: "a"}))
 	if e.Kind != api.KindSession {
