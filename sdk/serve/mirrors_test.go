@@ -37,8 +37,10 @@ func TestWhatRestsIsGivenBack(t *testing.T) {
 		if m.take("rests") != nil {
 			t.Error("the mirror of a session that rests is held")
 		}
-		if m.held["goes on"] == nil {
+		if goes := m.take("goes on"); goes == nil {
 			t.Error("the mirror of a session that goes on was dropped")
+		} else {
+			m.keep(goes)
 		}
 		time.Sleep(2 * quietAfter)
 		ended := given()
@@ -48,8 +50,12 @@ func TestWhatRestsIsGivenBack(t *testing.T) {
 		if time.Sleep(restAfter / 2); given() != ended {
 			t.Error("memory was given back again, and there was none")
 		}
-		if time.Sleep(restAfter); given() != ended+1 || len(m.held) != 0 || m.sweep != nil {
-			t.Errorf("at rest: given back %d times, %d mirrors held", given()-ended, len(m.held))
+		time.Sleep(restAfter)
+		now := given()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if now != ended+1 || len(m.held) != 0 || m.sweep != nil {
+			t.Errorf("at rest: given back %d times, %d mirrors held", now-ended, len(m.held))
 		}
 	})
 }

@@ -44,11 +44,11 @@ Files read:
 - src/a.go
 
 Full pre-compression transcript available at: /log/t.jsonl`}},
-			Metadata: []byte(`{"isSummary":true,"synthetic":true,"reason":"compression-state-snapshot"}`)},
+			Metadata: []byte(`{"isSummary":true,"synthetic":true,"reason":"compression-state-snapshot","madeBy":"one-range"}`)},
 		{Speaker: sdk.AI,
 			Blocks: []sdk.Block{sdk.Text{Text: `Understood. The most recent request of the user: "Now the tests, ` +
 				`please.". I continue with the current task: "write the tests".`}},
-			Metadata: []byte(`{"synthetic":true,"reason":"compression-continuation"}`)},
+			Metadata: []byte(`{"synthetic":true,"reason":"compression-continuation","madeBy":"one-range"}`)},
 	}
 	if d := cmp.Diff(want, got.History, cmp.Comparer(sdk.Content.Equal)); d != "" {
 		t.Errorf("(-want +got):\n%s\n%s", d, summarytest.Text(got.History[0]))

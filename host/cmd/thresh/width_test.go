@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/testkit/full"
@@ -18,6 +19,7 @@ func TestEveryLineFitsATerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	recorded = slices.DeleteFunc(recorded, repo.Unread)
 	recorded = recorded[:min(len(recorded), full.Or(4, len(recorded)))]
 	commands := [][]string{append([]string{"compare", "--set", "model.contextLimit=30000"}, samples...),
 		append([]string{"compare", "--sessions", "--min-recall", "100", "--set", "model.contextLimit=20000",

@@ -48,7 +48,7 @@ func TestTheListNamesTheRecordedSessions(t *testing.T) {
 		}
 	}
 	if err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
+		if err == nil && !d.IsDir() && !repo.Unread(path) {
 			name, _ := filepath.Rel(root, path)
 			there = append(there, filepath.ToSlash(name))
 		}

@@ -51,6 +51,9 @@ func Samples(tb testing.TB) []string {
 	return files
 }
 
+// Unread reports whether a recorded session beside the repository is of SWE-agent, whose trajectories are not read.
+func Unread(path string) bool { return filepath.Base(filepath.Dir(path)) == "swe-agent" }
+
 // Shared returns a path below the directory "shared" next to the repository, which holds recorded sessions and cases
 // with expected results. Where it is absent the test is skipped, and says so.
 func Shared(tb testing.TB, elem ...string) string {
