@@ -52,7 +52,7 @@ type Plan struct {
 	seen  []seen
 }
 
-// seen is a window: what was used of it at first, and at most.
+// seen is a window: the least and the most that was told to be used of it, which only grows.
 type seen struct {
 	Window
 	from float64
@@ -79,7 +79,7 @@ func (p *Plan) Add(told []Window, at time.Time) {
 		switch {
 		case i >= 0:
 			one = p.seen[i]
-			one.Used = max(one.Used, w.Used)
+			one.Used, one.from = max(one.Used, w.Used), min(one.from, w.Used)
 			p.seen = slices.Delete(p.seen, i, i+1)
 		case !p.began.IsZero() && !w.Reset.IsZero() && w.Reset.Add(-w.Length).After(p.began):
 			one.from = 0 // it began since

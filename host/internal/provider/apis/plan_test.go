@@ -81,13 +81,13 @@ func TestWhatASessionUsedOfAPlan(t *testing.T) {
 	var p provider.Plan
 	for _, w := range []provider.Window{
 		window(five, 0.30, at), window(five, 0.34, at+1), window(five, 0.33, at), // the last came late
-		window(five, 0.60, at+7200), window(five, 0.61, at+7200), // another account
+		window(five, 0.60, at+7200), window(five, 0.61, at+7200), window(five, 0.58, at+7200), // another account, the first late
 		window(five, 0.02, at+18_000), window(five, 0.35, at), window(five, 0.05, at+18_000),
 		window(week, 0.70, 0), window(week, 0.71, 0),
 	} {
 		p.Add([]provider.Window{w}, began)
 	}
-	want := []provider.Part{{Window: window(five, 0.05, at+18_000), Session: 0.05 + 0.01 + 0.05},
+	want := []provider.Part{{Window: window(five, 0.05, at+18_000), Session: 0.05 + 0.03 + 0.05},
 		{Window: window(week, 0.71, 0), Session: 0.01}}
 	if diff := cmp.Diff(want, p.Parts(), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 		t.Error(diff)
