@@ -178,8 +178,9 @@ func (p *place) command(args ...string) *exec.Cmd {
 			p.path("home", "data"),
 		"TMPDIR=" + p.path("tmp"), "PATH=/usr/bin:/bin", "THRESH_PLUGINS_DIRS=" + p.plugins, "GORACE=halt_on_error=1 atexit_sleep_ms=50",
 		"THRESH_PLUGINS_ISOLATION=" + p.isolation,
-		// This vocabulary loads in half the time of the default one. There are hundreds of processes here.
-		"THRESH_MODEL_ENCODING=cl100k_base",
+		// This vocabulary loads in half the time of the default one. There are hundreds of processes here, and beside them
+		// one may start slowly.
+		"THRESH_MODEL_ENCODING=cl100k_base", "THRESH_PLUGINS_START_TIMEOUT=1m",
 	}
 	cmd.Env = append(cmd.Env, p.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
