@@ -4,18 +4,13 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/client"
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/internal/testkit/contract"
 )
 
 // A host that is served does what every host does.
 func TestContract(t *testing.T) {
 	contract.Exercise(t, func(t *testing.T) contract.Under {
-		var settings []config.Override
-		for key, value := range contract.Settings {
-			settings = append(settings, config.Override{Key: key, Value: value})
-		}
-		address, done := serve(settings...)
+		address, done := serve(contract.Settings()...)
 		c, err := client.New(address, client.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -14,12 +14,12 @@ import (
 
 // loadEnv reads the THRESH_ variables. Those that are no settings are stray: others put them there, too, and one that is
 // misspelt must be told of without stopping anything.
-func loadEnv(environ []string, pl places, p *problems) (l *layer, stray []error) {
+func loadEnv(environ []string, pl places, p *problems) (*layer, []error) {
 	l, x := newLayer(LayerEnvironment), registry()
 	// Of two with one name the last wins, as in the shell.
 	values, _ := env.Provider("", env.Opt{Prefix: envPrefix, EnvironFunc: func() []string { return environ }}).Read()
 	var service []string
-	more := 0
+	stray := &problems{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		at := Origin{Layer: l.name, Source: name}
 		key, known := x.env[name]
@@ -28,22 +28,23 @@ func loadEnv(environ []string, pl places, p *problems) (l *layer, stray []error)
 		case !known && ofService(name, fmt.Sprint(values[name])):
 			service = append(service, name)
 		// Searching the nearest name for each of thousands of variables would take seconds.
-		case !known && len(stray) == maxProblems:
-			more++
+		case !known && stray.full():
+			stray.more++
 		case !known:
 			guess := nearest.One(name, slices.Sorted(maps.Keys(x.env)))
-			stray = append(stray, &Error{Origin: at, Problem: "unknown setting in the environment", Nearest: guess})
+			stray.add(name, &Error{Origin: at, Problem: "unknown setting in the environment", Nearest: guess})
 		case values[name] != "":
 			l.override(operator, Override{Key: key, Value: values[name], Source: name}, pl, p)
 		}
 	}
-	if more > 0 {
-		stray = append(stray, fmt.Errorf("and %d more variables that are no settings", more))
+	all := stray.list
+	if stray.more > 0 {
+		all = append(all, fmt.Errorf("and %d more variables that are no settings", stray.more))
 	}
 	if len(service) > 0 {
-		stray = append(stray, fmt.Errorf("%s: of a Kubernetes Service, no settings", shorten(strings.Join(service, ", "))))
+		all = append(all, fmt.Errorf("%s: of a Kubernetes Service, no settings", shorten(strings.Join(service, ", "))))
 	}
-	return l, stray
+	return l, all
 }
 
 // ofService reports whether a variable is one that Kubernetes puts into each pod beside a Service, by its name and its

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/todos"
@@ -122,7 +123,7 @@ func (a *app) tryCompress(cmd *cobra.Command, s *window.Session) (any, []content
 	}
 	c, history := o.Compress, now.Contents()
 	return compressResult{
-		Kind: c.Kind, Reason: c.NoOp, System: transcript.SystemJSON(system), History: history,
+		Kind: c.Kind, Reason: c.NoOp, System: api.Prompt(system...), History: history,
 		Metadata: compressMetadata{
 			OriginalMessageCount: c.EntriesBefore, CompressedMessageCount: c.EntriesAfter,
 			StrategyUsed: o.Strategy, CompressMetadata: c.Metadata,

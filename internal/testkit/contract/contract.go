@@ -13,13 +13,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/api"
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Settings are those that a host must have: with the strategy in force, no model is needed.
-var Settings = map[string]any{"compression.strategy": "top-down-truncation", "model.contextLimit": 2000}
+func Settings() []config.Override {
+	return []config.Override{{Key: "compression.strategy", Value: "top-down-truncation"},
+		{Key: "model.contextLimit", Value: contextLimit}}
+}
+
+const contextLimit = 2000
 
 // Under is what is exercised: a host that has Settings and nothing else yet.
 type Under struct {
@@ -269,7 +275,7 @@ func set(t *test) {
 	t.no(s.Set(t.ctx, api.SetRequest{Key: "model.contextLimit"}))
 	ready, err = s.Prepare(t.ctx, api.PrepareRequest{})
 	t.no(err)
-	t.same("the host's limit", ready.Outcome.Limits.Context, Settings["model.contextLimit"])
+	t.same("the host's limit", ready.Outcome.Limits.Context, contextLimit)
 	_, err = t.Host.Open(t.ctx, api.OpenRequest{Settings: map[string]any{"nosuch": 1}})
 	if e := t.refused(err); e.Kind != api.KindSetting || e.Field != "settings.nosuch" {
 		t.Errorf("%+v", e)

@@ -157,6 +157,18 @@ func copyFile(to, from string) error {
 // session fit into memory: they become one document anyway.
 type row map[string]string
 
+// session returns the one row that a query has for the id of a session.
+func (d *database) session(query, id string) (row, error) {
+	rows, err := d.rows(query, id)
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("the database has no session %q", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
 func (d *database) rows(query string, args ...any) (out []row, err error) {
 	found, err := d.Query(query, args...)
 	if err != nil {

@@ -16,16 +16,12 @@ var gooseTables = tables{
 // exportGoose puts a session together as "goose session export --format json" prints it, with its ledger of usage,
 // which older versions do not have.
 func exportGoose(d *database, id string) (*export, error) {
-	rows, err := d.rows(`select * from sessions where id = ?`, id)
-	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("the database has no session %q", id)
-	}
+	session, err := d.session(`select * from sessions where id = ?`, id)
 	if err != nil {
 		return nil, err
 	}
-	session := rows[0]
 	var e export
-	rows, err = d.rows(`select * from messages where session_id = ? order by created_timestamp, id`, id)
+	rows, err := d.rows(`select * from messages where session_id = ? order by created_timestamp, id`, id)
 	if err != nil {
 		return nil, err
 	}

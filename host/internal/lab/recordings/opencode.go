@@ -16,18 +16,14 @@ var openCodeTables = tables{
 // exportOpenCode puts a session together as "opencode export" prints it.
 func exportOpenCode(d *database, id string) (*export, error) {
 	// All columns, as versions differ in what they have. Many may be NULL.
-	rows, err := d.rows(`select * from session where id = ?`, id)
-	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("the database has no session %q", id)
-	}
+	session, err := d.session(`select * from session where id = ?`, id)
 	if err != nil {
 		return nil, err
 	}
-	session := rows[0]
 	var e export
 	// All parts in one query: one for each message would take seconds for a long session.
 	parts := map[string][][]byte{}
-	rows, err = d.rows(`select id, message_id, data from part where session_id = ? order by id`, id)
+	rows, err := d.rows(`select id, message_id, data from part where session_id = ? order by id`, id)
 	if err != nil {
 		return nil, err
 	}

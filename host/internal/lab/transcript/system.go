@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"encoding/json"
-
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -78,18 +76,3 @@ func noSystem(raw []byte) string {
 }
 
 func isSystemLine(o ordered.Object) bool { return len(o) == 1 && o[0].Name == "system" }
-
-// SystemJSON returns a system prompt as a native document has it in "system"; nil if there is none.
-func SystemJSON(system []content.Block) json.RawMessage {
-	if len(system) == 0 {
-		return nil
-	}
-	list := []byte{'['}
-	for i, b := range system {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = content.AppendBlock(list, b)
-	}
-	return append(list, ']')
-}

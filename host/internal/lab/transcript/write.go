@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/thresh-dev/thresh/host/api"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -125,7 +126,7 @@ func nativeFields(t *Transcript) []content.Field {
 		}
 		add("boundaries", append(list, ']'))
 	}
-	add("system", SystemJSON(t.System))
+	add("system", api.Prompt(t.System...))
 	return fields
 }
 
